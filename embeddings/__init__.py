@@ -1,0 +1,1 @@
+"""Texts, vectors and neighbours. Nothing here has heard of a book."""

@@ -1,0 +1,1 @@
+"""Worldbook: a semantic retrieval service for lore."""
