@@ -1,0 +1,376 @@
+"""What a retrieval answers: two texts, and for every entry one status and one reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from service.lore.book import STRICT
+
+Status = Literal[
+    "canon", "whole", "named", "matched", "indexed", "counted", "canon_over_budget", "unmatched", "disabled", "excluded"
+]
+IN_FULL: tuple[Status, ...] = ("canon", "whole", "named", "matched")
+Strength = Literal["weak", "strong"]
+Went = Literal["canon", "whole", "matched", "empty", "disabled"]
+IndexShape = Literal["long_gists", "short_gists", "titles", "none"]
+DegradedKind = Literal["embedder_unavailable", "timeout", "vectors_pending", "vectors_failed", "space_mismatch"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Canon:
+    """In the prompt every turn."""
+
+    __pydantic_config__ = STRICT
+    place: int
+    """From 1, over all attached books."""
+    kept_over_budget: bool = False
+    """The first canon entry is kept even when it alone exceeds a budget."""
+    kind: Literal["canon"] = "canon"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeBook:
+    """The whole book fits, so nothing had to be chosen."""
+
+    __pydantic_config__ = STRICT
+    kind: Literal["whole_book"] = "whole_book"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named:
+    """A title or alias stands literally in a message."""
+
+    __pydantic_config__ = STRICT
+    alias: str
+    """As the book writes it."""
+    message: int | None
+    """Place of the message in the request, from 0; null in a search."""
+    span: tuple[int, int]
+    """Code points of the posted text, `[start, end)`."""
+    text: str
+    """The posted text at the span."""
+    kind: Literal["named"] = "named"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matched:
+    """Near to a message by meaning."""
+
+    __pydantic_config__ = STRICT
+    rank: int
+    score: float
+    strength: Strength
+    message: int | None
+    kind: Literal["matched"] = "matched"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unmatched:
+    """Not near enough to claim; score null when nothing was compared."""
+
+    __pydantic_config__ = STRICT
+    score: float | None
+    floor: float | None
+    kind: Literal["unmatched"] = "unmatched"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverBudget:
+    """It would not have fitted."""
+
+    __pydantic_config__ = STRICT
+    budget: Literal["canon", "total"]
+    left: int
+    """Tokens that were left when its turn came."""
+    kind: Literal["over_budget"] = "over_budget"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disabled:
+    """Switched off, by itself or with its book."""
+
+    __pydantic_config__ = STRICT
+    by: Literal["entry", "book"]
+    kind: Literal["disabled"] = "disabled"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Excluded:
+    """The request says that the model has it already."""
+
+    __pydantic_config__ = STRICT
+    kind: Literal["excluded"] = "excluded"
+
+
+Reason = Canon | WholeBook | Named | Matched | Unmatched | OverBudget | Disabled | Excluded
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntryTrace:
+    """What became of one entry, and why."""
+
+    __pydantic_config__ = STRICT
+
+    handle: str
+    id: int
+    book: str
+    label: str | None
+    """The character whose book it came from, in a group."""
+    title: str
+    status: Status
+    tokens: int
+    """Of the entry in full, as rendered."""
+    text: str | None
+    """As rendered; only with `texts: entries`."""
+    reason: Reason
+    hits: tuple[Named, ...] = ()
+    """Every name of it that stands in the messages read, whatever its status."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """One part of the prompt; its tokens include its headings and its share of the frame."""
+
+    __pydantic_config__ = STRICT
+
+    tokens: int
+    text: str | None
+    entries: tuple[EntryTrace, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexSection:
+    """One line per entry that is not in full."""
+
+    __pydantic_config__ = STRICT
+
+    tokens: int
+    text: str | None
+    lines: int
+    shape: IndexShape
+    more: int
+    """Entries that got no line and are only counted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sections:
+    """canon + whole (+ index, with `index: all`) make the stable part, the others the volatile part."""
+
+    __pydantic_config__ = STRICT
+
+    canon: Section
+    whole: Section
+    named: Section
+    matched: Section
+    index: IndexSection
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptPart:
+    """Text ready to inject; "" when there is nothing: send no block for it."""
+
+    __pydantic_config__ = STRICT
+
+    text: str
+    tokens: int
+    hash: str
+    """32 hex digits of SHA-256 of the text."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt:
+    """`stable` stays byte-identical while the books do not change; `volatile` follows the conversation."""
+
+    __pydantic_config__ = STRICT
+
+    stable: PromptPart
+    volatile: PromptPart
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatusCount:
+    """How many entries have this status for this kind of reason; the counts sum to all entries attached."""
+
+    __pydantic_config__ = STRICT
+
+    status: Status
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class BookTrace:
+    """What became of one attached book."""
+
+    __pydantic_config__ = STRICT
+
+    id: str
+    version: int
+    name: str
+    dialect: str
+    label: str | None
+    via: tuple[str, ...]
+    """The hosts that brought it, or `request`."""
+    went: Went
+    pending_vectors: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """Tokens of world books."""
+
+    __pydantic_config__ = STRICT
+
+    limit: int
+    used: int
+    canon_limit: int
+    canon_used: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenizerTrace:
+    """Which tokenizer counted."""
+
+    __pydantic_config__ = STRICT
+
+    name: str
+    exact: bool
+    detail: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Degraded:
+    """Why the answer is poorer than it could be; an empty list means healthy."""
+
+    __pydantic_config__ = STRICT
+
+    kind: DegradedKind
+    detail: str
+    book: str | None = None
+    count: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retrieved:
+    """What the model gets to read, and what became of every entry. A function of the request and the books."""
+
+    __pydantic_config__ = STRICT
+
+    prompt: Prompt
+    sections: Sections
+    over_budget: tuple[EntryTrace, ...]
+    """Canon that did not fit, complete in every trace."""
+    rest: tuple[EntryTrace, ...]
+    """With `trace: full`: every entry not listed above, in book order."""
+    counts: tuple[StatusCount, ...]
+    books: tuple[BookTrace, ...]
+    budget: Budget
+    tokenizer: TokenizerTrace
+    degraded: tuple[Degraded, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timings:
+    """Milliseconds of each step."""
+
+    __pydantic_config__ = STRICT
+
+    open: float
+    embed: float
+    retrieve: float
+    total: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """About this call; differs from call to call."""
+
+    __pydantic_config__ = STRICT
+
+    request_id: str | None
+    """Null in a preview, which records nothing."""
+    turn: int
+    timings_ms: Timings
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetrieveAnswer(Retrieved):
+    """`Retrieved` with what is about this call."""
+
+    run: Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class FetchedEntry:
+    """One entry in full."""
+
+    __pydantic_config__ = STRICT
+
+    handle: str
+    title: str
+    book: str
+    label: str | None
+    content: str
+    tokens: int
+    cut: bool
+    """Whether the content was shortened at a sentence to keep `max_tokens`."""
+    asked: tuple[str, ...]
+    """The names of the request that found it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearTitle:
+    """A title that resembles a name."""
+
+    __pydantic_config__ = STRICT
+
+    handle: str
+    title: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class MissingName:
+    """A name that no enabled entry in reach has."""
+
+    __pydantic_config__ = STRICT
+
+    name: str
+    nearest: tuple[NearTitle, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FetchAnswer:
+    """The entries found and the names that were not."""
+
+    __pydantic_config__ = STRICT
+
+    entries: tuple[FetchedEntry, ...]
+    missing: tuple[MissingName, ...]
+    tokens: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchItem:
+    """One line per entry found; no bodies."""
+
+    __pydantic_config__ = STRICT
+
+    handle: str
+    title: str
+    gist: str
+    book: str
+    label: str | None
+    tokens: int
+    reason: Named | Matched
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchAnswer:
+    """Named entries first, then the nearest by meaning."""
+
+    __pydantic_config__ = STRICT
+
+    items: tuple[SearchItem, ...]
+    next_cursor: str | None
+    degraded: tuple[Degraded, ...]

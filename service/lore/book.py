@@ -1,0 +1,153 @@
+"""Books and entries: the values that the domain, the HTTP schema and the file formats share.
+
+A value is written and read in the same shape. Fields marked "the service's" are set by the service and ignored when
+sent, so that what was read can be edited and sent back. The plain constructors do not validate: every way in goes
+through `service.validation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge, Le, MaxLen, MinLen
+
+STRICT = {"extra": "forbid", "use_attribute_docstrings": True}
+"""Read by pydantic at the edges: a misspelt field is an error, and docstrings reach OpenAPI."""
+
+Tier = Literal["canon", "relevant"]
+Dialect = Literal["world"]
+VectorState = Literal["ready", "pending", "failed"]
+HostKind = Literal["character", "story", "novel", "server", "persona", "conversation"]
+HOST_KINDS: tuple[HostKind, ...] = ("character", "story", "novel", "server", "persona", "conversation")
+
+Title = Annotated[str, MinLen(1), MaxLen(200)]
+Alias = Annotated[str, MinLen(1), MaxLen(200)]
+Gist = Annotated[str, MaxLen(300)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Warning:
+    """Something an author should know about a book or an entry; nothing was refused."""
+
+    __pydantic_config__ = STRICT
+
+    kind: str
+    """`heavy_canon`, `long_entry`, `blank_alias`, …"""
+    detail: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One piece of lore."""
+
+    __pydantic_config__ = STRICT
+
+    title: Title
+    """A short noun phrase. Line breaks and control characters become one blank."""
+    content: Annotated[str, MinLen(1), MaxLen(100_000)]
+    """The lore, stored and returned exactly as sent."""
+    aliases: Annotated[tuple[Alias, ...], MaxLen(64)] = ()
+    """Other names under which the entry is found literally, in any script."""
+    gist: Gist | None = None
+    """One sentence for the index; none: the first sentence of the content."""
+    tier: Tier = "relevant"
+    """`canon` goes into every prompt, `relevant` when it fits or is asked for."""
+    enabled: bool = True
+    """A disabled entry never reaches the model by any path."""
+    extensions: Mapping[str, Any] = field(default_factory=dict)
+    """What an imported file said that has no field here; kept and written back on export."""
+
+    id: Annotated[int, Ge(0)] = 0
+    """The service's: number from the book's own counter, never reused."""
+    handle: str = ""
+    """The service's: book id, `-`, entry id. The name under which a model fetches the entry."""
+    version: int = 0
+    """The service's: version of the book in which the entry last changed."""
+    position: int = 0
+    """The service's: place in the list order of the book, from 0."""
+    tokens: int = 0
+    """The service's: tokens of title and content as rendered, with the default tokenizer."""
+    vectors: VectorState = "pending"
+    """The service's: whether the entry can be found by meaning yet."""
+    warnings: tuple[Warning, ...] = ()
+    """The service's."""
+    updated_at: str | None = None
+    """The service's: RFC 3339, UTC, milliseconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BookSettings:
+    """How a book is read by meaning; null means the setting of the service."""
+
+    __pydantic_config__ = STRICT
+
+    places: Annotated[int, Ge(0), Le(100)] | None = None
+    """How many entries may come by meaning."""
+    floor: Annotated[float, Ge(-1.0), Le(2.0)] | None = None
+    """Score below which nothing is claimed by meaning, instead of the model's calibrated floor."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntryCounts:
+    """How many entries a book has, and how far their vectors are."""
+
+    __pydantic_config__ = STRICT
+
+    entries: int = 0
+    enabled: int = 0
+    canon: int = 0
+    pending_vectors: int = 0
+    failed_vectors: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class BookTokens:
+    """What the enabled entries of a book cost."""
+
+    __pydantic_config__ = STRICT
+
+    canon: int = 0
+    """Tokens that go into every prompt."""
+    relevant: int = 0
+    tokenizer: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Book:
+    """A reusable, ordered list of entries about a setting."""
+
+    __pydantic_config__ = STRICT
+
+    name: Annotated[str, MinLen(1), MaxLen(200)]
+    description: Annotated[str, MaxLen(10_000)] = ""
+    dialect: Dialect = "world"
+    """`world`: read by meaning."""
+    enabled: bool = True
+    """Turns the whole book off and leaves the switch of each entry untouched."""
+    settings: BookSettings = BookSettings()
+    entries: tuple[Entry, ...] | None = None
+    """In list order; null unless asked for."""
+    extensions: Mapping[str, Any] = field(default_factory=dict)
+    """What an imported file said about the book that has no field here."""
+
+    id: str = ""
+    """The service's: a pronounceable word, unique in the store, never reused."""
+    version: int = 0
+    """The service's: counts the edits. Send it as `If-Match` to be refused rather than to overwrite."""
+    counts: EntryCounts = EntryCounts()
+    """The service's."""
+    tokens: BookTokens = BookTokens()
+    """The service's."""
+    warnings: tuple[Warning, ...] = ()
+    """The service's."""
+    created_at: str | None = None
+    """The service's: RFC 3339, UTC, milliseconds."""
+    updated_at: str | None = None
+    """The service's."""
+
+
+def handle_of(book_id: str, entry_id: int) -> str:
+    """The short stable name of an entry: `bakiru-17`."""
+    return f"{book_id}-{entry_id}"

@@ -1,0 +1,82 @@
+"""Every setting of the service, read from the environment (`WORLDBOOK_…`) or a `.env` file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import platformdirs
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """One instance is made at start and handed down; nothing reads the environment later."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="WORLDBOOK_", env_file=".env", extra="ignore", use_attribute_docstrings=True, frozen=True
+    )
+
+    data_dir: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("worldbook", False)))
+    """Folder of the embedded database."""
+    database_url: str = ""
+    """SQLAlchemy URL; empty: SQLite in `data_dir`."""
+    cache_dir: Path = Field(default_factory=lambda: Path(platformdirs.user_cache_dir("worldbook", False)))
+    """Folder of the unpacked default model; may be deleted at any time."""
+
+    host: str = "127.0.0.1"
+    """Address to listen on. Others than loopback need `--insecure`, since the service has no keys yet."""
+    port: int = Field(default=8420, ge=0, le=65535)
+    """Port to listen on; 0: any free one."""
+    allowed_hosts: list[str] = ["127.0.0.1", "localhost", "[::1]"]
+    """Values of the Host header that are answered; against DNS rebinding."""
+    cors_origins: list[str] = []
+    """Origins that browsers may call from; empty: none."""
+
+    model: str = "bundled"
+    """`bundled`, `hashing`, `remote`, or a sentence-transformers hub name or folder."""
+    device: str = "auto"
+    """Where a local model runs: `auto`, `cpu`, `cuda`, `mps`."""
+    remote_url: str = ""
+    """With `model=remote`: base URL of an OpenAI-compatible embeddings endpoint, up to and including `/v1`."""
+    remote_model: str = ""
+    """With `model=remote`: the model name to send."""
+    remote_key: SecretStr = SecretStr("")
+    """With `model=remote`: the bearer token, if it needs one."""
+    embed_timeout: float = Field(default=2.0, gt=0)
+    """Seconds that a retrieval waits for the vectors of its messages before it answers without them."""
+
+    budget_tokens: int = Field(default=2000, ge=0, le=200_000)
+    """Tokens of world books in one prompt, when the request does not say."""
+    tokenizer: str = ""
+    """Tokenizer when neither the request nor its model names one; empty: o200k_base if at hand, else cl100k_base."""
+    unknown_model_margin: float = Field(default=1.15, ge=1.0, le=4.0)
+    """Factor on the cl100k count for models whose tokenizer is not known."""
+    heavy_canon_tokens: int = Field(default=1000, ge=0)
+    """Canon of a book above this is warned about."""
+    places: int = Field(default=8, ge=0, le=100)
+    """How many entries may come by meaning, when neither request nor book says."""
+
+    cache_bytes: int = Field(default=512_000_000, ge=0)
+    """Memory for opened books: texts, automata, vectors."""
+    threads: int = Field(default=40, ge=1)
+    """Requests worked on at once; the database pool has as many connections."""
+
+    max_body_bytes: int = 2_000_000
+    """Bytes of a request body; imports have their own limit."""
+    max_import_bytes: int = 16_000_000
+    """Bytes of an imported file."""
+    max_books: int = 10_000
+    """Books of the owner."""
+    max_entries: int = 10_000
+    """Entries of a book."""
+    max_entries_a_call: int = 500
+    """Entries in one create call."""
+    max_fetch_tokens: int = 4_000
+    """Tokens of all bodies of one fetch."""
+    max_import_wait: float = 60.0
+    """Seconds that an import with `wait=true` waits for its vectors."""
+
+    @property
+    def url(self) -> str:
+        """The database that is used."""
+        return self.database_url or f"sqlite:///{self.data_dir / 'worldbook.db'}"
