@@ -24,9 +24,13 @@ MAX_INTEGER = 2**53 - 1
 
 
 @cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
 def adapter(kind: Any) -> TypeAdapter[Any]:
     """The validator of a domain type, built once."""
-    return TypeAdapter(kind)
+    return _adapter(kind)
 
 
 def validate(kind: type[T], value: object) -> T:
