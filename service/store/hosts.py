@@ -1,0 +1,138 @@
+"""Hosts: what books are attached to, and who belongs to the cast of a story."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, Row, Table, and_, delete, insert, select, tuple_, update
+
+from service.store.dialects import insert_new
+from service.store.tables import attachments, books, cast_members, hosts
+
+
+class HostId(NamedTuple):
+    """Kind and the app's own key: `character`, `ilse`."""
+
+    kind: str
+    key: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.key}"
+
+
+@dataclass(frozen=True)
+class StoredHost:
+    """A host that was declared, or that had a book attached."""
+
+    id: HostId
+    name: str
+    created_at: str
+
+
+@dataclass(frozen=True)
+class StoredAttachment:
+    """A book on a host; the label, when there is one, speaks instead of the host's name."""
+
+    book_id: str
+    label: str | None
+
+
+def declare(conn: Connection, host: HostId, name: str, cast: Sequence[HostId], now: str) -> None:
+    """Create the host or replace its name and cast."""
+    ensure(conn, host, now)
+    conn.execute(update(hosts).where(_is(hosts, host)).values(name=name))
+    conn.execute(delete(cast_members).where(_is(cast_members, host)))
+    if cast:
+        conn.execute(
+            insert(cast_members),
+            [
+                {"kind": host.kind, "key": host.key, "position": place, "member_kind": kind, "member_key": key}
+                for place, (kind, key) in enumerate(cast)
+            ],
+        )
+
+
+def ensure(conn: Connection, host: HostId, now: str) -> None:
+    """Make sure that the host exists and that no other writer changes it until the transaction ends."""
+    insert_new(conn, hosts, [{"kind": host.kind, "key": host.key, "name": "", "created_at": now}])
+    conn.execute(select(hosts.c.kind).where(_is(hosts, host)).with_for_update())
+
+
+def read(conn: Connection, wanted: Sequence[HostId]) -> dict[HostId, StoredHost]:
+    """Those of the hosts that exist."""
+    query = select(hosts).where(_among(hosts, wanted))
+    return {host.id: host for host in map(_host, conn.execute(query))}
+
+
+def page(conn: Connection, *, kind: str | None, after: tuple[str, str] | None, limit: int) -> list[StoredHost]:
+    """Up to `limit` hosts by (kind, key), behind `after`."""
+    query = select(hosts).order_by(hosts.c.kind, hosts.c.key).limit(limit)
+    if kind is not None:
+        query = query.where(hosts.c.kind == kind)
+    if after is not None:
+        query = query.where(tuple_(hosts.c.kind, hosts.c.key) > after)
+    return [_host(row) for row in conn.execute(query)]
+
+
+def remove(conn: Connection, host: HostId) -> bool:
+    """Delete the host with its cast and attachments; answers whether it was there."""
+    return bool(conn.execute(delete(hosts).where(_is(hosts, host))).rowcount)
+
+
+def casts(conn: Connection, wanted: Iterable[HostId]) -> dict[HostId, list[HostId]]:
+    """The cast of each of the hosts that has one, in order."""
+    query = (
+        select(cast_members)
+        .where(_among(cast_members, list(wanted)))
+        .order_by(cast_members.c.kind, cast_members.c.key, cast_members.c.position)
+    )
+    found: defaultdict[HostId, list[HostId]] = defaultdict(list)
+    for row in conn.execute(query):
+        found[HostId(row.kind, row.key)].append(HostId(row.member_kind, row.member_key))
+    return found
+
+
+def attached(conn: Connection, wanted: Iterable[HostId]) -> dict[HostId, list[StoredAttachment]]:
+    """The books of each of the hosts that has some, in order."""
+    query = (
+        select(attachments)
+        .where(_among(attachments, list(wanted)))
+        .order_by(attachments.c.kind, attachments.c.key, attachments.c.position, attachments.c.book_id)
+    )
+    found: defaultdict[HostId, list[StoredAttachment]] = defaultdict(list)
+    for row in conn.execute(query):
+        found[HostId(row.kind, row.key)].append(StoredAttachment(row.book_id, row.label))
+    return found
+
+
+def replace_attached(conn: Connection, host: HostId, new: Sequence[StoredAttachment]) -> None:
+    """The host's books become these, in this order."""
+    conn.execute(delete(attachments).where(_is(attachments, host)))
+    if new:
+        conn.execute(
+            insert(attachments),
+            [
+                {"kind": host.kind, "key": host.key, "book_id": one.book_id, "position": place, "label": one.label}
+                for place, one in enumerate(new)
+            ],
+        )
+
+
+def known_books(conn: Connection, owner: str, ids: Sequence[str]) -> set[str]:
+    """Those of the ids that are books of the owner."""
+    return set(conn.scalars(select(books.c.id).where(books.c.owner_id == owner, books.c.id.in_(ids))))
+
+
+def _host(row: Row[Any]) -> StoredHost:
+    return StoredHost(HostId(row.kind, row.key), row.name, row.created_at)
+
+
+def _is(table: Table, host: HostId) -> ColumnElement[bool]:
+    return and_(table.c.kind == host.kind, table.c.key == host.key)
+
+
+def _among(table: Table, wanted: Sequence[HostId]) -> ColumnElement[bool]:
+    return tuple_(table.c.kind, table.c.key).in_([tuple(host) for host in wanted])

@@ -1,0 +1,141 @@
+"""The tables, the same on SQLite and PostgreSQL; migrations/versions brings a database to them.
+
+The database is the truth: whatever else is in memory is derived from it and can be dropped at any time. Timestamps are
+text, RFC 3339 in UTC with milliseconds, so that they sort, compare and answer alike everywhere.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+issued_ids = Table(
+    "issued_ids",
+    metadata,
+    Column("book_id", String(16), primary_key=True),
+    comment="Every book id ever given out: the id of a deleted book never comes back as another book.",
+)
+
+books = Table(
+    "books",
+    metadata,
+    Column("id", String(16), primary_key=True),
+    Column("owner_id", String(200), nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("vector_counter", Integer, nullable=False),
+    Column("next_entry_id", Integer, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("dialect", String(32), nullable=False),
+    Column("enabled", Boolean, nullable=False),
+    Column("settings", JSON, nullable=False),
+    Column("extensions", JSON, nullable=False),
+    Column("created_at", String(32), nullable=False),
+    Column("updated_at", String(32), nullable=False),
+    UniqueConstraint("owner_id", "name"),
+)
+
+entries = Table(
+    "entries",
+    metadata,
+    Column("book_id", String(16), ForeignKey("books.id", ondelete="CASCADE"), primary_key=True),
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("position", Integer, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("aliases", JSON, nullable=False),
+    Column("gist", Text),
+    Column("tier", String(32), nullable=False),
+    Column("enabled", Boolean, nullable=False),
+    Column("extensions", JSON, nullable=False),
+    Column("text_hash", String(64), nullable=False),
+    Column("updated_at", String(32), nullable=False),
+    Index(None, "text_hash"),
+)
+
+hosts = Table(
+    "hosts",
+    metadata,
+    Column("kind", String(32), primary_key=True),
+    Column("key", String(200), primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("created_at", String(32), nullable=False),
+)
+
+cast_members = Table(
+    "cast_members",
+    metadata,
+    Column("kind", String(32), primary_key=True),
+    Column("key", String(200), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("member_kind", String(32), nullable=False),
+    Column("member_key", String(200), nullable=False),
+    ForeignKeyConstraint(["kind", "key"], ["hosts.kind", "hosts.key"], ondelete="CASCADE"),
+)
+
+attachments = Table(
+    "attachments",
+    metadata,
+    Column("kind", String(32), primary_key=True),
+    Column("key", String(200), primary_key=True),
+    Column("book_id", String(16), ForeignKey("books.id", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, nullable=False),
+    Column("label", Text),
+    ForeignKeyConstraint(["kind", "key"], ["hosts.kind", "hosts.key"], ondelete="CASCADE"),
+    Index(None, "book_id"),
+)
+
+spaces = Table(
+    "spaces",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("stamp", JSON, nullable=False),
+    Column("created_at", String(32), nullable=False),
+)
+
+vectors = Table(
+    "vectors",
+    metadata,
+    Column("space_id", String(64), primary_key=True),
+    Column("text_hash", String(64), primary_key=True),
+    Column("pieces", Integer, nullable=False),
+    Column("windows", Integer, nullable=False),
+    Column("data", LargeBinary),
+    comment="One row per embedded text: float16 rows of its pieces, then of its windows; no data when it failed.",
+)
+
+idempotency = Table(
+    "idempotency",
+    metadata,
+    Column("owner_id", String(200), primary_key=True),
+    Column("key", String(255), primary_key=True),
+    Column("route", Text, nullable=False),
+    Column("body_hash", String(64), nullable=False),
+    Column("status", Integer, comment="Null while the first call is still running."),
+    Column("headers", JSON),
+    Column("body", LargeBinary),
+    Column("created_at", String(32), nullable=False),
+)
