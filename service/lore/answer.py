@@ -8,7 +8,17 @@ from typing import Literal
 from service.lore.book import STRICT
 
 Status = Literal[
-    "canon", "whole", "named", "matched", "indexed", "counted", "canon_over_budget", "unmatched", "disabled", "excluded"
+    "canon",
+    "whole",
+    "named",
+    "matched",
+    "indexed",
+    "counted",
+    "canon_over_budget",
+    "cut",
+    "unmatched",
+    "disabled",
+    "excluded",
 ]
 IN_FULL: tuple[Status, ...] = ("canon", "whole", "named", "matched")
 Strength = Literal["weak", "strong"]

@@ -1,0 +1,87 @@
+"""What the service knows about a book and its entries beside what the author wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from service.actions.runtime import Runtime
+
+from service.lore.book import Book, BookTokens, Entry, EntryCounts, VectorState, Warning, handle_of
+from service.lore.rendering import entry_block
+from service.lore.tokens import Tokenizer
+from service.store import books, vectors
+from service.store.engine import reading
+from service.tokenizers import tokenizer_for
+
+OWNER = "local"
+
+
+def default_tokenizer(rt: Runtime) -> Tokenizer:
+    """The tokenizer that counts where no request names one."""
+    return tokenizer_for(
+        tokenizer=None, model=None, default=rt.settings.tokenizer, margin=rt.settings.unknown_model_margin
+    )
+
+
+def presented(rt: Runtime, book: Book) -> Book:
+    """The book with its counts, costs and warnings, and its entries, if they are there, with theirs."""
+    (opened,) = rt.opened.open(rt.engine, OWNER, rt.encoder.space, [book.id])
+    tokenizer = default_tokenizer(rt)
+    text = opened.text
+    full = text.sheet(tokenizer, None).full
+    canon = int(full[text.enabled & text.canon].sum())
+    relevant = int(full[text.enabled & ~text.canon].sum())
+    heavy = canon > rt.settings.heavy_canon_tokens
+    return replace(
+        with_counts(rt, [book])[0],
+        tokens=BookTokens(canon=canon, relevant=relevant, tokenizer=tokenizer.name),
+        warnings=(Warning(kind="heavy_canon", detail=f"canon: {canon:,} tokens every turn"),) if heavy else (),
+        entries=None if book.entries is None else presented_entries(rt, book.id, book.entries),
+    )
+
+
+def with_counts(rt: Runtime, listed: Sequence[Book]) -> list[Book]:
+    """The books with how many entries they have and how many of those wait for their vectors."""
+    ids = [book.id for book in listed]
+    space = rt.encoder.space
+    with reading(rt.engine) as conn:
+        counts = books.counts(conn, ids)
+        waiting = vectors.counts(conn, space.id if space else "", ids)
+    return [
+        replace(
+            book,
+            counts=replace(
+                counts.get(book.id, EntryCounts()),
+                pending_vectors=waiting[book.id].pending if book.id in waiting else 0,
+                failed_vectors=waiting[book.id].failed if book.id in waiting else 0,
+            ),
+        )
+        for book in listed
+    ]
+
+
+def presented_entries(rt: Runtime, book_id: str, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """The entries with their handles, costs, warnings and whether they can be found by meaning yet."""
+    tokenizer = default_tokenizer(rt)
+    space = rt.encoder.space
+    with reading(rt.engine) as conn:
+        states = vectors.states(conn, space.id if space else "", book_id, [entry.id for entry in entries])
+    shown = []
+    for entry in entries:
+        named = replace(entry, handle=handle_of(book_id, entry.id))
+        tokens = tokenizer.count(entry_block(named, None))
+        state: VectorState = states.get(entry.id, "pending")  # type: ignore[assignment]  # the store's three literals
+        shown.append(
+            replace(
+                named, tokens=tokens, vectors=state, warnings=(*entry.warnings, *_length(tokens, rt.encoder.max_tokens))
+            )
+        )
+    return tuple(shown)
+
+
+def _length(tokens: int, most: int | None) -> tuple[Warning, ...]:
+    if most is None or tokens <= most:
+        return ()
+    detail = f"about {tokens:,} tokens, and the model reads {most:,} at once: it is embedded in pieces"
+    return (Warning(kind="long_entry", detail=detail),)

@@ -1,0 +1,107 @@
+"""Entries by handle, title or alias, for a model that has seen their index lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from embeddings.windows import sentences
+from rapidfuzz import fuzz, process
+
+from service.lore.answer import FetchAnswer, FetchedEntry, MissingName, NearTitle
+from service.lore.book import Entry
+from service.lore.open_book import AttachedBook
+from service.lore.text import fold
+from service.lore.tokens import Tokenizer
+
+NEAREST = 3
+
+
+def fetch(books: Sequence[AttachedBook], names: Sequence[str], max_tokens: int, tokenizer: Tokenizer) -> FetchAnswer:
+    """The enabled entries of these names, each once, in the order asked; at most `max_tokens` of bodies.
+
+    A handle wins over a title of the same letters; a title that several entries bear gives them all. The entry that
+    passes the cap is cut at a sentence, those behind it come without content, and all of them say so.
+    """
+    found: dict[tuple[int, int], list[str]] = {}
+    missing: list[MissingName] = []
+    for name in dict.fromkeys(names):
+        places = _by_handle(books, name) or _by_name(books, name)
+        if not places:
+            missing.append(MissingName(name=name, nearest=_nearest(books, name)))
+        for place in places:
+            found.setdefault(place, []).append(name)
+    entries: list[FetchedEntry] = []
+    left = max_tokens
+    for (number, ordinal), asked in found.items():
+        book = books[number]
+        entry = book.open.text.entries[ordinal]
+        content = _within(entry.content, left, tokenizer)
+        tokens = tokenizer.count(content)
+        left -= tokens
+        entries.append(_fetched(book, entry, content, tokens, asked))
+    return FetchAnswer(entries=tuple(entries), missing=tuple(missing), tokens=max_tokens - left)
+
+
+def _fetched(book: AttachedBook, entry: Entry, content: str, tokens: int, asked: Sequence[str]) -> FetchedEntry:
+    return FetchedEntry(
+        handle=entry.handle,
+        title=entry.title,
+        book=book.open.text.book.id,
+        label=book.label,
+        content=content,
+        tokens=tokens,
+        cut=content != entry.content,
+        asked=tuple(asked),
+    )
+
+
+def _by_handle(books: Sequence[AttachedBook], name: str) -> list[tuple[int, int]]:
+    book_id, _, entry_id = fold(name).text.strip(" []").rpartition("-")
+    if not entry_id.isdecimal() or len(entry_id) > 16:
+        return []
+    return [
+        (number, ordinal)
+        for number, book in enumerate(books)
+        if book.open.text.book.id == book_id
+        and (ordinal := book.open.text.ordinals.get(int(entry_id))) is not None
+        and book.open.text.enabled[ordinal]
+    ]
+
+
+def _by_name(books: Sequence[AttachedBook], name: str) -> list[tuple[int, int]]:
+    folded = fold(name).text.strip()
+    return [(number, ordinal) for number, book in enumerate(books) for ordinal in book.open.text.named.get(folded, ())]
+
+
+def _nearest(books: Sequence[AttachedBook], name: str) -> tuple[NearTitle, ...]:
+    """The entries whose title or alias is written most alike."""
+    names = [
+        (known, number, ordinal)
+        for number, book in enumerate(books)
+        for known, ordinals in book.open.text.named.items()
+        for ordinal in ordinals
+    ]
+    ranked = process.extract(
+        fold(name).text.strip(), [known for known, _, _ in names], scorer=fuzz.ratio, limit=4 * NEAREST
+    )
+    entries = dict.fromkeys(names[place][1:] for _, _, place in ranked)
+    return tuple(
+        NearTitle(handle=entry.handle, title=entry.title)
+        for number, ordinal in list(entries)[:NEAREST]
+        for entry in (books[number].open.text.entries[ordinal],)
+    )
+
+
+def _within(content: str, most: int, tokenizer: Tokenizer) -> str:
+    """As many whole sentences from the start as `most` tokens hold; all of it when it fits."""
+    if most <= 0:
+        return ""
+    if tokenizer.count(content) <= most:
+        return content
+    end = 0
+    for sentence in sentences(content):
+        upto = content.index(sentence, end) + len(sentence)
+        if tokenizer.count(content[:upto]) > most:
+            break
+        end = upto
+    return content[:end].rstrip()
