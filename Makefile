@@ -1,0 +1,63 @@
+# `make run` and `make test` are all a newcomer needs; each installs what it needs first.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check
+# Folder of public data sets for the checks that want one; without it they are skipped.
+DATA   ?=
+export DATA
+
+.DEFAULT_GOAL := help
+.PHONY: help install install-dev run serve test test-slow lint bench docs clean
+
+help:
+	@echo "make run        install, start the service with the sample world, show a first retrieval"
+	@echo "make test       install, then lint, types, import contract and the whole test suite"
+	@echo "make serve      start the service alone"
+	@echo "make lint       only lint, types and import contract"
+	@echo "make test-slow  the tests that take minutes"
+	@echo "make bench      the benchmarks (DATA=folder for those on public data)"
+	@echo "make docs       write the generated pages anew"
+	@echo "make clean      remove the environment and everything derived"
+
+# A stamp per set of packages: nothing is installed again while these files stay as they are.
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Worldbook needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --upgrade --constraint constraints.txt pip
+	$(PIP) install --quiet --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(PIP) install --quiet --constraint constraints.txt --group dev
+	@touch $@
+
+install: $(VENV)/.installed
+install-dev: $(VENV)/.installed-dev
+
+run: install
+	@$(BIN)/worldbook demo
+
+serve: install
+	@$(BIN)/worldbook serve
+
+lint: install-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/python -m pytest -m "not slow" --cov --cov-report=term
+
+test-slow: install-dev
+	$(BIN)/python -m pytest -m slow
+
+bench: install-dev
+	$(BIN)/python -m benchmarks
+
+docs: install
+	$(BIN)/python scripts/write_settings.py
+
+clean:
+	rm -rf $(VENV) .coverage* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build *.egg-info
