@@ -1,0 +1,130 @@
+"""What a model would read: retrieve, preview, fetch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+
+from service.cli import showing
+from service.cli.client import Client
+from service.cli.options import as_json, book_id, on_service
+from service.cli.output import print_json, say
+
+
+def _what_is_attached(command: Callable[..., None]) -> Callable[..., None]:
+    for option in (
+        click.option("--book", "books", multiple=True, help="A book to read without attaching it; repeat it."),
+        click.option("--host", "hosts", multiple=True, help="character:ilse, story:salt-coast, …; repeat it."),
+        click.option("--conversation", help="The app's own id of the conversation."),
+        click.option("--model", help="The language model that will read it; it chooses the tokenizer."),
+    ):
+        command = option(command)
+    return command
+
+
+def _conversation(command: Callable[..., None]) -> Callable[..., None]:
+    for option in (
+        click.argument("chat", required=False, type=click.File("rb")),
+        click.option("-m", "--message", "messages", multiple=True, help="What the user says; after the chat, if both."),
+        click.option("--canon", "canon_tokens", type=int, help="Tokens of the budget that canon may use."),
+        click.option("--places", type=int, help="How many entries may come by meaning."),
+        click.option("--index", type=click.Choice(["rest", "all", "none"])),
+    ):
+        command = option(command)
+    return _what_is_attached(command)
+
+
+@click.command()
+@_conversation
+@click.option("--budget", "budget_tokens", type=int, help="Tokens that the lore may use.")
+@as_json
+@on_service
+def retrieve(client: Client, as_json: bool, **asked: Any) -> None:
+    """Print what to inject for a conversation.
+
+    The stable part comes first, then the volatile part.
+
+    CHAT is a JSON file (- is stdin): a list of {"role", "content"}, or the whole body of POST /v1/retrieve.
+    """
+    answer = client.call("POST", "/v1/retrieve", json=_body(client, **asked))
+    if as_json:
+        print_json(answer)
+        return
+    say(answer["prompt"]["stable"]["text"] + answer["prompt"]["volatile"]["text"])
+    for line in showing.costs(answer):
+        say(line, aside=True)
+
+
+@click.command()
+@_conversation
+@click.option("--budget", "budgets", type=int, multiple=True, help="Tokens that the lore may use; twice to compare.")
+@click.option("--all", "everything", is_flag=True, help="List every entry that stayed out.")
+@as_json
+@on_service
+def preview(client: Client, budgets: tuple[int, ...], everything: bool, as_json: bool, **asked: Any) -> None:
+    """Show what would go in, why, and at what cost.
+
+    And what would stay out, and why. Records nothing.
+    """
+    body = _body(client, **asked)
+    bodies = [{**body, "budget_tokens": budget} for budget in budgets] or [body]
+    answers = [client.call("POST", "/v1/preview", json=each) for each in bodies]
+    if as_json:
+        print_json(answers if len(answers) > 1 else answers[0])
+    else:
+        showing.show_preview(answers, everything=everything)
+
+
+@click.command()
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@_what_is_attached
+@click.option("--max-tokens", type=int, help="Of all texts together.")
+@as_json
+@on_service
+def fetch(client: Client, names: tuple[str, ...], as_json: bool, **asked: Any) -> None:
+    """Print entries in full, as a model would fetch them.
+
+    NAME is a handle, a title or an alias.
+    """
+    answer = client.call("POST", "/v1/fetch", json={"names": names, **_given(client, **asked)})
+    if as_json:
+        print_json(answer)
+        return
+    for entry in answer["entries"]:
+        label = f"{entry['title']} [{entry['handle']}]" + (f" ({entry['label']})" if entry["label"] else "")
+        say(f"{label}\n{entry['content']}" + ("\n(shortened)" if entry["cut"] else "") + "\n")
+    for missing in answer["missing"]:
+        near = ", ".join(f"{each['title']} [{each['handle']}]" for each in missing["nearest"])
+        say(f"'{missing['name']}' is no entry here" + (f"; nearest: {near}" if near else ""), aside=True)
+
+
+def _body(client: Client, chat: Any, messages: tuple[str, ...], **asked: Any) -> dict[str, Any]:
+    """The body of a retrieval: the file's, what the options say instead, and the messages after the chat."""
+    body = _read(chat) if chat else {}
+    said = [{"role": "user", "content": text} for text in messages]
+    if not (chat or said):
+        raise click.UsageError("Nothing was said: give a chat file or -m MESSAGE.")
+    body = {**body, "messages": [*body.get("messages", ()), *said], **_given(client, **asked)}
+    if not (body.get("books") or body.get("hosts") or body.get("conversation")):
+        raise click.UsageError("Nothing to read: give --book, --host or --conversation.")
+    return body
+
+
+def _given(client: Client, *, books: tuple[str, ...], hosts: tuple[str, ...], **asked: Any) -> dict[str, Any]:
+    named = {"books": [book_id(client, word) for word in books], "hosts": list(hosts), **asked}
+    return {name: value for name, value in named.items() if value not in (None, [])}
+
+
+def _read(chat: Any) -> dict[str, Any]:
+    try:
+        value = json.loads(chat.read().decode("utf-8-sig"))
+    except (UnicodeDecodeError, ValueError) as error:
+        raise click.BadParameter(f"{chat.name} is no JSON: {error}", param_hint="CHAT") from None
+    if isinstance(value, list):
+        return {"messages": value}
+    if isinstance(value, Mapping) and isinstance(value.get("messages", []), list):
+        return dict(value)
+    raise click.BadParameter(f"{chat.name} is neither a list of messages nor the body of a request", param_hint="CHAT")

@@ -1,0 +1,167 @@
+"""One way to the service: over the network, or to the application itself in this process.
+
+Both answer through the same `httpx.Client`; only the transport differs, so commands see the same bodies and problems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from service.cli.failures import Failure, Problem, plainly
+
+if TYPE_CHECKING:
+    import httpx
+    from anyio.from_thread import BlockingPortal
+    from starlette.types import ASGIApp
+
+    from service.settings import Settings
+
+TIMEOUT_SECONDS = 90.0
+"""Longer than an import waits for its vectors."""
+
+
+@dataclass(frozen=True)
+class Hosted:
+    """The application, started in this process, and the portal to the event loop that it lives on."""
+
+    app: ASGIApp
+    portal: BlockingPortal
+    settings: Settings
+
+
+class Client:
+    """Calls of the API: JSON in, JSON out, a `Problem` for everything else.
+
+    The connection is made at the first call, so that wrong usage is told before anything is started.
+    """
+
+    def __init__(self, connect: Callable[[], httpx.Client]) -> None:
+        self._connect = connect
+
+    @cached_property
+    def http(self) -> httpx.Client:
+        return self._connect()
+
+    def get(self, path: str, **params: Any) -> Any:
+        return self.call("GET", path, params=params)
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Any = None,
+        params: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        files: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """The body of the answer. Parameters that are None are left out. Raises `Problem`."""
+        response = self.send(method, path, json=json, params=params, headers=headers, files=files)
+        return response.json() if response.content else None
+
+    def send(
+        self, method: str, path: str, *, params: Mapping[str, Any] | None = None, **options: Any
+    ) -> httpx.Response:
+        """The whole answer, for what is no JSON."""
+        import httpx
+
+        given = {name: value for name, value in (params or {}).items() if value is not None}
+        try:
+            response = self.http.request(method, path, params=given, **options)
+        except httpx.RequestError as error:
+            raise Failure(
+                f"no service answers at {self.http.base_url}: {error}",
+                remedy="Start it with `worldbook serve`, or leave out --url to work on the database itself.",
+            ) from None
+        if response.is_error:
+            raise Problem.of(response)
+        return response
+
+    def items(self, path: str, **params: Any) -> Iterator[Any]:
+        """The items of a list, page after page."""
+        cursor = None
+        while True:
+            page = self.get(path, cursor=cursor, **params)
+            yield from page["items"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
+
+
+@contextmanager
+def connected(url: str | None) -> Iterator[Client]:
+    """A client of the service at `url`; without one, of the application on the configured database."""
+    if url is not None and "://" not in url:
+        raise click.BadParameter(f"'{url}' is no address; for example http://127.0.0.1:8420", param_hint="--url")
+    with ExitStack() as stack:
+
+        def connect() -> httpx.Client:
+            import httpx
+
+            if url is not None:
+                return stack.enter_context(httpx.Client(base_url=url, timeout=TIMEOUT_SECONDS))
+            return stack.enter_context(in_process(stack.enter_context(hosted())))
+
+        yield Client(connect)
+
+
+@contextmanager
+def hosted(settings: Settings | None = None) -> Iterator[Hosted]:
+    """The application in this process, from its start-up to its shutdown. What it cannot start with is a `Failure`."""
+    from anyio.from_thread import start_blocking_portal
+    from starlette.types import Receive, Scope, Send
+
+    settings = settings or configured()
+    from service.api.app import create_app
+
+    with plainly():
+        app = create_app(settings)
+
+        async def with_state(scope: Scope, receive: Receive, send: Send) -> None:
+            scope["state"] = dict(state)
+            await app(scope, receive, send)
+
+        with (
+            start_blocking_portal() as portal,
+            portal.wrap_async_context_manager(app.router.lifespan_context(app)) as opened,
+        ):
+            state: Mapping[str, Any] = opened or {}
+            yield Hosted(with_state, portal, settings)
+
+
+def in_process(host: Hosted) -> httpx.Client:
+    """A client that calls the application without a network."""
+    import httpx
+
+    inner = httpx.ASGITransport(app=host.app, raise_app_exceptions=False)
+
+    class InProcess(httpx.BaseTransport):
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            return host.portal.call(self._answer, request)
+
+        @staticmethod
+        async def _answer(request: httpx.Request) -> httpx.Response:
+            answer = await inner.handle_async_request(request)
+            return httpx.Response(answer.status_code, headers=answer.headers, content=await answer.aread())
+
+    name = next((name for name in host.settings.allowed_hosts if name != "*"), "localhost")
+    return httpx.Client(transport=InProcess(), base_url=f"http://{name}", timeout=None)  # noqa: S113 - no network
+
+
+def configured() -> Settings:
+    """The settings of this machine. Raises `Failure` naming the variable that is wrong."""
+    from pydantic import ValidationError
+
+    from service.settings import Settings
+
+    try:
+        return Settings()
+    except ValidationError as error:
+        wrong = "; ".join(f"WORLDBOOK_{'_'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors())
+        raise Failure(f"a setting is wrong: {wrong}", remedy="Correct it in the environment or in .env.") from None

@@ -1,0 +1,45 @@
+"""The list of commands."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+import click
+
+from service.cli import asking, books, entries, serving, transfer, upkeep
+
+
+def installed_version() -> str:
+    """Version of the installed package; of a bare source tree, `unknown`."""
+    try:
+        return version("worldbook")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(installed_version(), prog_name="worldbook")
+def main() -> None:
+    """Books of lore in; what a model should read now, out.
+
+    Commands work on the configured database, or with --url (or WORLDBOOK_URL) on a running service. A book is named by
+    its id or its name, an entry by its handle.
+    """
+
+
+for command in (
+    serving.serve,
+    serving.demo,
+    transfer.import_,
+    transfer.export,
+    books.books,
+    entries.entries,
+    books.attach,
+    books.detach,
+    asking.retrieve,
+    asking.preview,
+    asking.fetch,
+    upkeep.backup,
+    upkeep.doctor,
+):
+    main.add_command(command)

@@ -1,0 +1,209 @@
+"""Entries: list, show, add, edit, move, enable, disable, delete."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from service.cli import form
+from service.cli.client import Client
+from service.cli.failures import Failure, Problem
+from service.cli.options import as_json, book_id, entry_path, of_one_book, on_service, yes
+from service.cli.output import print_json, print_table, say
+
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+
+
+@click.group()
+def entries() -> None:
+    """List, show, add, edit, move, enable, disable and delete entries."""
+
+
+def _fields(command: Callable[..., None]) -> Callable[..., None]:
+    """The fields of an entry as options."""
+    for option in reversed(
+        (
+            click.option("--title", help="A short noun phrase."),
+            click.option("--content", help="The lore."),
+            click.option(
+                "--file", "source", type=click.File(encoding="utf-8"), help="Its content from a file, - is stdin."
+            ),
+            click.option("--alias", "aliases", multiple=True, help="Another name; repeat it. Replaces all."),
+            click.option("--gist", help="One sentence for the index."),
+            click.option("--canon", "tier", flag_value="canon", help="Into every prompt."),
+            click.option("--relevant", "tier", flag_value="relevant", help="When it fits or is asked for."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def _given(source: Any, content: str | None, aliases: tuple[str, ...], **fields: Any) -> dict[str, Any]:
+    """The fields that were given; a blank gist or alias takes away what is there."""
+    if source is not None:
+        if content is not None:
+            raise click.UsageError("Give --content or --file, not both.")
+        content = source.read()
+    given = {name: value for name, value in {**fields, "content": content}.items() if value is not None}
+    if aliases:
+        given["aliases"] = [alias for alias in aliases if alias.strip()]
+    if given.get("gist") == "":
+        given["gist"] = None
+    return given
+
+
+@entries.command("list")
+@click.argument("book")
+@click.option("--enabled/--disabled", "enabled", default=None, help="Only entries that are on, or off.")
+@click.option("--tier", type=click.Choice(["canon", "relevant"]))
+@click.option("-q", "--query", help="Only entries with this in their title or aliases.")
+@as_json
+@on_service
+def list_entries(
+    client: Client, book: str, enabled: bool | None, tier: str | None, query: str | None, as_json: bool
+) -> None:
+    """List the entries of a book in their order."""
+    path = f"/v1/books/{book_id(client, book)}/entries"
+    found = list(client.items(path, enabled=enabled, tier=tier, q=query, limit=200))
+    if as_json:
+        print_json(found)
+        return
+    print_table(
+        ("handle", "#place", "title", "aliases", "tier", "#tokens", "notes"),
+        (
+            (e["handle"], e["position"], e["title"], ", ".join(e["aliases"]), e["tier"], e["tokens"], _notes(e))
+            for e in found
+        ),
+    )
+
+
+def _notes(entry: Mapping[str, Any]) -> str:
+    notes = [] if entry["enabled"] else ["disabled"]
+    notes += [] if entry["vectors"] == "ready" else [f"vectors {entry['vectors']}"]
+    return ", ".join(notes + [warning["detail"] for warning in entry["warnings"]])
+
+
+@entries.command()
+@click.argument("handle")
+@as_json
+@on_service
+def show(client: Client, handle: str, as_json: bool) -> None:
+    """Show one entry."""
+    found = client.get(entry_path(handle))
+    if as_json:
+        print_json(found)
+    else:
+        say(form.to_text(found).removesuffix("\n"))
+
+
+@entries.command()
+@click.argument("book")
+@_fields
+@click.option("--disabled", is_flag=True, help="Keep it out of every prompt for now.")
+@as_json
+@on_service
+def add(client: Client, book: str, disabled: bool, as_json: bool, **fields: Any) -> None:
+    """Add an entry at the end of BOOK; without --content or --file in the editor. Prints its handle."""
+    path = f"/v1/books/{book_id(client, book)}/entries"
+    entry = {**form.EMPTY, **_given(**fields), "enabled": not disabled}
+    if entry["content"]:
+        made = client.call("POST", path, json=entry)
+    else:
+        made = _in_editor(entry, lambda edited: client.call("POST", path, json=edited))
+    made = made["items"][0]
+    print_json(made) if as_json else click.echo(made["handle"])
+
+
+@entries.command()
+@click.argument("handle")
+@_fields
+@on_service
+def edit(client: Client, handle: str, **fields: Any) -> None:
+    """Edit fields of an entry, or all of it in $EDITOR.
+
+    An edit that somebody else made meanwhile is never overwritten.
+    """
+    path = entry_path(handle)
+    given = _given(**fields)
+    entry = client.get(path)
+    match = {"If-Match": f'"{entry["version"]}"'}
+    if given:
+        client.call("PATCH", path, json=given, headers=match)
+        return
+
+    def save(edited: Mapping[str, Any]) -> None:
+        if changed := form.changes(entry, edited):
+            client.call("PATCH", path, json=changed, headers=match)
+        else:
+            say("Nothing was changed.", aside=True)
+
+    _in_editor(entry, save)
+
+
+def _in_editor(entry: Mapping[str, Any], save: Callable[[Mapping[str, Any]], Any]) -> Any:
+    """Let the author edit the form and save it; a text that cannot be saved is kept in a file."""
+    text = click.edit(form.to_text(entry), extension=".txt", require_save=True)
+    if text is None:
+        raise Failure("nothing was saved in the editor, so nothing was changed")
+    try:
+        return save(form.from_text(text))
+    except form.FormError as error:
+        raise Failure(str(error), remedy=_kept(text)) from None
+    except Problem as problem:
+        problem.remedy = f"{problem.remedy} {_kept(text)}".strip()
+        raise
+
+
+def _kept(text: str) -> str:
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".txt", prefix="worldbook-", delete=False) as file:
+        file.write(text)
+    return f"Your text is kept in {Path(file.name)}."
+
+
+@entries.command()
+@click.argument("handles", metavar="HANDLE...", nargs=-1, required=True)
+@click.option("--to", required=True, metavar="PLACE", help="top, bottom, or a place from 0.")
+@on_service
+def move(client: Client, handles: tuple[str, ...], to: str) -> None:
+    """Move entries of one book, in the order given.
+
+    The order decides which canon survives a small budget.
+    """
+    if not re.fullmatch(r"top|bottom|[0-9]+", to):
+        raise click.BadParameter("top, bottom, or a number from 0", param_hint="--to")
+    book, ids = of_one_book(handles)
+    body = {"ids": ids, "to": int(to) if to.isdigit() else to}
+    ordered = client.call("POST", f"/v1/books/{book}/order", json=body)
+    say(f"canon: {ordered['canon_tokens']:,} tokens every turn")
+
+
+def _switch(name: str, enabled: bool, help: str) -> click.Command:
+    @entries.command(name, help=help)
+    @click.argument("handles", metavar="HANDLE...", nargs=-1, required=True)
+    @on_service
+    def switch(client: Client, handles: tuple[str, ...]) -> None:
+        book, ids = of_one_book(handles)
+        client.call("PATCH", f"/v1/books/{book}/entries", json={"ids": ids, "set": {"enabled": enabled}})
+
+    return switch
+
+
+_switch("enable", True, "Bring entries of one book back.")
+_switch("disable", False, "Keep entries of one book from every model, by every path.")
+
+
+@entries.command()
+@click.argument("handles", metavar="HANDLE...", nargs=-1, required=True)
+@yes
+@on_service
+def delete(client: Client, handles: tuple[str, ...], yes: bool) -> None:
+    """Delete entries of one book."""
+    book, ids = of_one_book(handles)
+    if not yes:
+        click.confirm(f"Delete {len(ids)} entries of {book}?", abort=True, err=True)
+    client.call("DELETE", f"/v1/books/{book}/entries", params={"ids": ",".join(map(str, ids))})

@@ -1,0 +1,65 @@
+"""What a command says when something goes wrong, on stderr. Exit code 2 is wrong usage, 1 is everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    import httpx
+
+
+class Failure(click.ClickException):
+    """What is wrong, in one sentence, and what to do about it."""
+
+    exit_code = 1
+
+    def __init__(self, detail: str, *, remedy: str = "", errors: Sequence[Mapping[str, Any]] = ()) -> None:
+        super().__init__(detail)
+        self.remedy = remedy
+        self.errors = errors
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.secho("Error: ", fg="red", bold=True, nl=False, err=True)
+        click.echo(self.message, err=True)
+        for error in self.errors:
+            place = error.get("pointer") or error.get("parameter") or ""
+            remedy = f" ({error['remedy']})" if error.get("remedy") else ""
+            click.echo(f"  {place}: {error['detail']}{remedy}", err=True)
+        if self.remedy:
+            click.echo(self.remedy, err=True)
+
+
+class Problem(Failure):
+    """An RFC 9457 problem that the service answered."""
+
+    def __init__(self, status: int, body: Mapping[str, Any]) -> None:
+        detail = body.get("detail") or body.get("title") or f"the service answered {status}"
+        instance = f" (request {body['instance']})" if status >= 500 and body.get("instance") else ""
+        super().__init__(detail + instance, remedy=body.get("remedy") or "", errors=body.get("errors") or ())
+        self.status = status
+        self.body = body
+
+    @classmethod
+    def of(cls, response: httpx.Response) -> Problem:
+        try:
+            body = response.json()
+        except ValueError:
+            body = None
+        if not isinstance(body, dict):
+            body = {"detail": f"{response.request.url} answered {response.status_code}; that is no Worldbook service"}
+        return cls(response.status_code, body)
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Errors of the domain as a `Failure`: a database that is locked, or newer than the program."""
+    from service.lore.errors import WorldbookError
+
+    try:
+        yield
+    except WorldbookError as error:
+        raise Failure(error.detail, remedy=error.remedy) from None

@@ -1,0 +1,145 @@
+"""Start the service: alone, or with the sample world and a first retrieval."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import json
+import logging
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from service.cli import showing, transfer
+from service.cli.client import Client, Hosted, configured, hosted, in_process
+from service.cli.failures import Failure
+from service.cli.output import say
+
+if TYPE_CHECKING:
+    from service.settings import Settings
+
+SHUTDOWN_SECONDS = 10
+"""How long requests that are still running may take when the service is told to end."""
+
+
+def _where(command: Any) -> Any:
+    for option in (
+        click.option("--insecure", is_flag=True, help="Listen beyond this machine although there are no keys."),
+        click.option("--port", type=click.IntRange(0, 65535), help="Default: WORLDBOOK_PORT or 8420; 0: any free one."),
+        click.option("--host", help="Default: WORLDBOOK_HOST or 127.0.0.1."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@_where
+def serve(host: str | None, port: int | None, insecure: bool) -> None:
+    """Run the service until Ctrl-C."""
+    settings = _settings(host, port)
+    with _listening(settings, insecure=insecure) as listener, hosted(settings) as running:
+        _announce(settings, listener)
+        _serve(running, listener)
+
+
+@click.command()
+@_where
+def demo(host: str | None, port: int | None, insecure: bool) -> None:
+    """Show a first retrieval, then run the service.
+
+    The sample world is imported when it is not there.
+    """
+    settings = _settings(host, port)
+    with _listening(settings, insecure=insecure) as listener, hosted(settings) as running:
+        with in_process(running) as http:
+            _first_retrieval(Client(lambda: http))
+        say()
+        _announce(settings, listener)
+        _serve(running, listener)
+
+
+def _first_retrieval(client: Client) -> None:
+    from importlib.resources import files
+
+    from service import sample
+
+    name = json.loads(sample.world())["name"]
+    found = [book["id"] for book in client.items("/v1/books", q=name) if book["name"] == name]
+    if not found:
+        report = transfer.import_file(client, sample.world(), "salt-coast.json")
+        transfer.show_report(report)
+        found = [report["book"]["id"]]
+    transfer.wait_for_vectors(client, found[0])
+    messages = json.loads(files(sample).joinpath("chat.json").read_bytes())
+    say(f"\nThe chat is in French, the lore in six other languages. {messages[-1]['name']} says:")
+    say(f"  {messages[-1]['content']}")
+    body = {"books": found, "messages": messages, "texts": "sections"}
+    showing.show_sections(client.call("POST", "/v1/retrieve", json=body))
+
+
+def _settings(host: str | None, port: int | None) -> Settings:
+    settings = configured()
+    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    return settings.model_copy(update=given)
+
+
+@contextmanager
+def _listening(settings: Settings, *, insecure: bool) -> Iterator[socket.socket]:
+    """The socket, before anything else is started. Raises `Failure` when it cannot or should not be had."""
+    host, port = settings.host, settings.port
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except OSError as error:
+        raise Failure(f"'{host}' is no address of this machine: {error.strerror}") from None
+    if not (insecure or ipaddress.ip_address(address[0]).is_loopback):
+        raise Failure(
+            f"{host} can be reached from other machines, and the service has no keys yet: "
+            "everyone there could read and change every book",
+            remedy="Listen on 127.0.0.1, or say --insecure if the network itself keeps strangers out.",
+        )
+    try:
+        listener = socket.create_server(address[:2], family=family)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise Failure(
+                f"port {port} of {host} is in use", remedy="Stop what uses it, or choose another with --port."
+            ) from None
+        raise Failure(f"cannot listen on {host}, port {port}: {error.strerror}") from None
+    with listener:
+        yield listener
+
+
+def _announce(settings: Settings, listener: socket.socket) -> None:
+    from sqlalchemy import make_url
+
+    host, port = listener.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - shown, not bound
+    url = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
+    database = make_url(settings.url)
+    say(f"Data: {database.database if database.get_backend_name() == 'sqlite' else database}")
+    if not ipaddress.ip_address(host).is_loopback:
+        say(f"Answers only to these names, see WORLDBOOK_ALLOWED_HOSTS: {', '.join(settings.allowed_hosts)}")
+    say(f"Worldbook runs at {url}, its interactive docs at {url}/docs. Ctrl-C ends it.")
+
+
+def _serve(running: Hosted, listener: socket.socket) -> None:
+    """Answer requests until SIGINT or SIGTERM; requests that are running then may end."""
+    import uvicorn
+
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    config = uvicorn.Config(
+        running.app, lifespan="off", log_config=None, access_log=False, timeout_graceful_shutdown=SHUTDOWN_SECONDS
+    )
+    server = uvicorn.Server(config)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # The server lives on the event loop of the application; this thread only waits for signals.
+    ended = running.portal.start_task_soon(server.serve, [listener])
+    try:
+        ended.result()
+    except KeyboardInterrupt:
+        server.should_exit = True
+        ended.result()

@@ -1,0 +1,146 @@
+"""Files in and out: import and export."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
+
+import click
+
+from service.cli.client import Client
+from service.cli.failures import Failure
+from service.cli.options import as_json, book_id, host_path, on_service
+from service.cli.output import console, print_json, say
+
+POLL_SECONDS = 0.2
+STALLED_SECONDS = 120.0
+"""Without one new vector for this long, waiting ends; loading a model takes seconds, never this."""
+
+
+@click.command("import")
+@click.argument("file", type=click.File("rb"))
+@click.option("--name", help="Name of the new book; default: what the file says.")
+@click.option("--into", metavar="BOOK", help="Import into this book instead of a new one.")
+@click.option("--mode", type=click.Choice(["append", "replace"]), help="With --into; default: append.")
+@click.option("--format", help="Default: recognised by content.")
+@click.option("--attach", "host", metavar="HOST", help="Attach the book there, for example character:ilse.")
+@click.option("--dry-run", is_flag=True, help="Only report what would happen.")
+@click.option("--wait", is_flag=True, help="Stay until the book can be found by meaning.")
+@as_json
+@on_service
+def import_(
+    client: Client,
+    file: BinaryIO,
+    name: str | None,
+    into: str | None,
+    mode: str | None,
+    format: str | None,
+    host: str | None,
+    dry_run: bool,
+    wait: bool,
+    as_json: bool,
+) -> None:
+    """Import a book from a file, and report on it.
+
+    FILE may be - for stdin.
+    """
+    if mode and not into:
+        raise click.UsageError("--mode needs --into.")
+    if name and into:
+        raise click.UsageError("--name is for a new book; `worldbook books edit BOOK --name NAME` renames one.")
+    to = "/v1/books/import" if into is None else f"/v1/books/{book_id(client, into)}/import"
+    options = {"name": name, "mode": mode, "format": format, "dry_run": dry_run or None}
+    report = import_file(client, file.read(), getattr(file, "name", ""), to=to, **options)
+    book = report["book"]
+    if book and host and not dry_run:
+        client.call("PUT", f"{host_path(host)}/attachments/{book['id']}", json={"label": None})
+    print_json(report) if as_json else show_report(report, dry_run=dry_run)
+    if wait and book and not dry_run:
+        wait_for_vectors(client, book["id"])
+    elif report["pending_vectors"] and not as_json and not dry_run:
+        say(f"{report['pending_vectors']} vectors to come: they are made while the service runs, or now with --wait.")
+
+
+def import_file(client: Client, data: bytes, name: str, *, to: str = "/v1/books/import", **options: Any) -> Any:
+    """Send a file; the report."""
+    return client.call("POST", to, params=options, files={"file": (name.rpartition("/")[2] or "file", data)})
+
+
+def show_report(report: Mapping[str, Any], *, dry_run: bool = False) -> None:
+    """What an import did, in words; the same for what it would do."""
+    book, read = report["book"], report["format"]
+    where = f"{book['name']} ({book['id'] or 'new'})" if book else "no book"
+    say(f"{'Would import' if dry_run else 'Imported'} {where} from {read['name']} {read['version'] or ''}".rstrip())
+    removed = f", {report['removed']} removed" if report["removed"] else ""
+    say(f"{report['added']} entries added{removed}, {len(report['skipped'])} skipped")
+    for each in report["skipped"]:
+        say(f"  skipped entry {each['index']}{_titled(each['title'])}: {each['detail']}")
+    if report["no_home"]:
+        kept = ", ".join(f"{each['setting']} ({each['count']})" for each in report["no_home"])
+        say(f"kept for export, without effect here: {kept}")
+    for kind, lines in _by_kind(report["warnings"]):
+        for line in lines[:3]:
+            say(f"warning: {line}")
+        if len(lines) > 3:
+            say(f"warning: {len(lines) - 3} more of kind {kind} (--json lists them)")
+
+
+def _titled(title: str | None) -> str:
+    return f" “{title}”" if title else ""
+
+
+def _by_kind(warnings: list[Mapping[str, Any]]) -> Iterator[tuple[str, list[str]]]:
+    for kind in Counter(each["kind"] for each in warnings):
+        yield (
+            kind,
+            [
+                each["detail"] + (f" (entry {each['index']})" if each["index"] is not None else "")
+                for each in warnings
+                if each["kind"] == kind
+            ],
+        )
+
+
+def wait_for_vectors(client: Client, book: str) -> None:
+    """A progress bar until no vector of the book is to come. Raises `Failure` when none comes any more."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    counts = client.get(f"/v1/books/{book}")["counts"]
+    whole = counts["entries"]
+    columns = (TextColumn("vectors"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
+        task = progress.add_task("vectors", total=whole, completed=whole - counts["pending_vectors"])
+        left, changed = counts["pending_vectors"], time.monotonic()
+        while left:
+            time.sleep(POLL_SECONDS)
+            now = client.get(f"/v1/books/{book}")["counts"]["pending_vectors"]
+            if now != left:
+                left, changed = now, time.monotonic()
+                progress.update(task, completed=whole - left)
+            elif time.monotonic() - changed > STALLED_SECONDS:
+                raise Failure(
+                    f"no vector came for {STALLED_SECONDS:.0f} seconds; {left} are missing",
+                    remedy="`worldbook doctor` says whether the model works. Names are found without vectors.",
+                )
+    failed = client.get(f"/v1/books/{book}")["counts"]["failed_vectors"]
+    if failed:
+        say(f"{failed} entries could not be embedded; they are found by name only.", aside=True)
+
+
+@click.command()
+@click.argument("book")
+@click.option("--format", default="worldbook", show_default=True, help="worldbook (loses nothing) or sillytavern.")
+@click.option("-o", "--output", type=click.File("wb"), default="-", help="Default: stdout.")
+@on_service
+def export(client: Client, book: str, format: str, output: BinaryIO) -> None:
+    """Write BOOK as a file.
+
+    What its format cannot hold is named on stderr.
+    """
+    path = f"/v1/books/{book_id(client, book)}/export"
+    losses = client.get(path, format=format, report=True)
+    output.write(client.send("GET", path, params={"format": format}).content)
+    for each in losses["no_home"]:
+        say(f"{format} cannot hold: {each['setting']} ({each['count']})", aside=True)

@@ -1,0 +1,47 @@
+"""Care of an installation: backup and doctor. Both look at this machine, not at a running service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from service.cli.client import configured
+from service.cli.failures import Failure, plainly
+from service.cli.output import say
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+def backup(file: Path) -> None:
+    """Copy the embedded database to a file.
+
+    The copy is consistent, also while the service runs.
+    """
+    from service.actions.backup import backup as write
+
+    with plainly():
+        write(configured(), file)
+    say(f"Wrote {file}. To go back to it: stop the service and put it in place of the database.")
+
+
+@click.command()
+def doctor() -> None:
+    """Check model, database, index and tokenizers.
+
+    Exits with 1 when something does not work.
+    """
+    from service.cli.checks import CHECKS
+
+    settings = configured()
+    failed = 0
+    for check in CHECKS:
+        finding = check.look(settings)
+        mark = click.style("ok  ", fg="green") if finding.works else click.style("FAIL", fg="red", bold=True)
+        click.echo(f"{mark} ", nl=False)
+        say(f"{check.name}: {finding.detail}")
+        if finding.remedy:
+            say(f"     {finding.remedy}")
+        failed += not finding.works
+    if failed:
+        raise Failure(f"{failed} of {len(CHECKS)} checks failed")

@@ -1,0 +1,57 @@
+"""The text form in which an author edits an entry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.cli import form
+
+LINE = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp", "Zs")), min_size=1)
+ENTRY = st.fixed_dictionaries(
+    {
+        "title": LINE,
+        "content": st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\r"), min_size=1),
+        "aliases": st.lists(LINE),
+        "gist": st.none() | LINE,
+        "tier": st.sampled_from(["canon", "relevant"]),
+        "enabled": st.booleans(),
+    }
+)
+
+
+@given(entry=ENTRY)
+def test_round_trip(entry: dict[str, Any]) -> None:
+    """What is written into the form and not touched is read back exactly."""
+    assert form.from_text(form.to_text(entry)) == entry
+
+
+@given(before=ENTRY, after=ENTRY)
+def test_changes_are_what_differs(before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Exactly the fields that the author made different are sent."""
+    sent = form.changes(before, form.from_text(form.to_text(after)))
+    assert {**before, **sent} == after
+    assert all(before[name] != value for name, value in sent.items())
+
+
+def test_line_ends_are_no_edit() -> None:
+    """A content with CRLF that the editor shows with LF counts as unchanged."""
+    entry = {**form.EMPTY, "title": "Gate", "content": "one\r\ntwo"}
+    assert form.changes(entry, form.from_text(form.to_text(entry))) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("titel: Gate\n\nx\n", "titel: Gate"),
+        ("title: Gate\nno colon here\n\nx\n", "no colon here"),
+        ("enabled: maybe\n\nx\n", "yes or no"),
+    ],
+)
+def test_wrong_header_lines_are_named(text: str, fault: str) -> None:
+    """A header line that says nothing known is an error that quotes it."""
+    with pytest.raises(form.FormError, match=fault):
+        form.from_text(text)

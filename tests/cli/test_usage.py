@@ -1,0 +1,102 @@
+"""What is said before anything is started: help, version, wrong usage, wrong settings."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+import pytest
+
+from service.cli import main
+from tests.cli.conftest import Worldbook
+
+HEAVY = ("httpx", "fastapi", "sqlalchemy", "pydantic", "numpy", "torch", "rich")
+MACHINE_SLACK = 4
+"""The goal of 0.4 s is of a free machine; a busy one may take a few times as long."""
+
+
+def commands(group: click.Group, prefix: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    found: list[tuple[str, ...]] = []
+    for name, command in group.commands.items():
+        found.append((*prefix, name))
+        if isinstance(command, click.Group):
+            found += commands(command, (*prefix, name))
+    return found
+
+
+def test_help_imports_nothing_heavy() -> None:
+    """`--help` loads no package that takes long to load."""
+    code = (
+        "import sys; from service.cli import main; main(['--help'], standalone_mode=False);"
+        f" print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=Path(__file__).parents[2]
+    )
+    assert ran.stderr == "[]\n"
+    assert "retrieve" in ran.stdout
+
+
+def test_help_is_instant() -> None:
+    """`worldbook --help` answers within 0.4 s, of which a bare interpreter is the smaller part."""
+    began = time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-m", "service.cli", "--help"], check=True, capture_output=True, cwd=Path(__file__).parents[2]
+    )
+    assert time.perf_counter() - began < 0.4 * MACHINE_SLACK
+
+
+@pytest.mark.parametrize("command", commands(main), ids=" ".join)
+def test_every_command_says_what_it_does(worldbook: Worldbook, command: tuple[str, ...]) -> None:
+    """Every command explains itself, and its first line is whole in the list of commands."""
+    said = worldbook(*command, "--help").out
+    assert said.startswith("Usage: worldbook " + " ".join(command))
+    first = said.splitlines()[2].strip()
+    assert first.endswith((".", "…"))
+    assert not first.endswith("...")
+
+
+def test_version(worldbook: Worldbook) -> None:
+    """`--version` names the program."""
+    assert worldbook("--version").out.startswith("worldbook, version ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("entries", "show", "salt-gate"), "is no handle"),
+        (("entries", "disable", "bakiru-1", "todane-2"), "entries of one book at a time"),
+        (("entries", "move", "bakiru-1", "--to", "first"), "top, bottom, or a number from 0"),
+        (("attach", "bakiru", "ilse"), "is no host"),
+        (("retrieve", "--book", "x"), "Nothing was said"),
+        (("retrieve", "-m", "hello"), "Nothing to read"),
+        (("books", "list", "--url", "localhost:8420"), "is no address"),
+        (("import", "-", "--mode", "replace"), "--mode needs --into"),
+        (("import", "-", "--name", "x", "--into", "y"), "--name is for a new book"),
+        (("books", "edit", "x"), "Nothing to change"),
+        (("books", "lst"), "No such command"),
+    ],
+)
+def test_wrong_usage_exits_with_2(worldbook: Worldbook, arguments: tuple[str, ...], said: str) -> None:
+    """Wrong usage is told in one sentence on stderr, with exit code 2."""
+    ran = worldbook(*arguments, code=2)
+    assert said in " ".join(ran.err.split())
+    assert ran.out == ""
+
+
+def test_wrong_setting_is_named(worldbook: Worldbook, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A setting that is wrong is told by the name of its variable, with exit code 1 and no traceback."""
+    monkeypatch.setenv("WORLDBOOK_PORT", "many")
+    ran = worldbook("books", "list", code=1)
+    assert "WORLDBOOK_PORT" in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_unreachable_service(worldbook: Worldbook) -> None:
+    """An address where nothing answers is told plainly, with what to do."""
+    ran = worldbook("books", "list", "--url", "http://127.0.0.1:9", code=1)
+    assert "no service answers at http://127.0.0.1:9" in ran.err
+    assert "worldbook serve" in ran.err
