@@ -1,0 +1,86 @@
+"""Files of other programs as books, and books as files. All of it is pure: bytes in, values out."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from service.formats import sillytavern, worldbook
+from service.formats.decoding import Decoded, decode
+from service.formats.format import Format
+from service.formats.report import ImportWarning, NoHome, Reading
+from service.lore.book import Book
+from service.lore.errors import FieldError, Invalid, UnreadableFile
+
+FORMATS: tuple[Format, ...] = (worldbook.FORMAT, sillytavern.FORMAT)
+"""The first that recognises a file reads it."""
+NAMES = tuple(row.name for row in FORMATS)
+
+
+def recognise(data: bytes) -> str:
+    """The name of the format of a file, by its content.
+
+    Raises `UnreadableFile` when it is no JSON or no format is known, `Invalid` when it is JSON that cannot be stored.
+    """
+    return _recognised(decode(data).value).name
+
+
+def read(data: bytes, format: str | None = None) -> Reading:
+    """A file as a book and a report; `format` names one instead of recognising it.
+
+    Raises `UnreadableFile`, `Invalid` with every fault of the JSON or of the book, `LimitExceeded`.
+    """
+    decoded = decode(data)
+    row = _recognised(decoded.value, format)
+    reading = row.read(decoded.value)
+    return replace(reading, warnings=(*_repeated(decoded), *reading.warnings))
+
+
+def write(book: Book, format: str) -> bytes:
+    """A book with its entries as a file. Raises `Invalid` for a format that is not known."""
+    row = named(format)
+    return json.dumps(row.write(book), indent=row.indent, ensure_ascii=False).encode()
+
+
+def losses(book: Book, format: str) -> tuple[NoHome, ...]:
+    """What of the book `write` leaves out, by name and count."""
+    return named(format).losses(book)
+
+
+def named(format: str) -> Format:
+    """The row of a format. Raises `Invalid`."""
+    for row in FORMATS:
+        if row.name == format:
+            return row
+    remedy = f"one of {', '.join(NAMES)}"
+    raise Invalid([FieldError(parameter="format", detail=f"{format!r} is not a format", remedy=remedy)])
+
+
+def _recognised(value: Any, format: str | None = None) -> Format:
+    rows = FORMATS if format is None else (named(format),)
+    for row in rows:
+        if row.recognise(value):
+            return row
+    raise UnreadableFile(
+        "the file is none of the known formats" if format is None else f"the file is not {format}",
+        fault="unknown_format",
+        remedy=f"Send one of: {', '.join(NAMES)}." if format is None else "Leave out `format` to have it recognised.",
+    )
+
+
+def _repeated(decoded: Decoded) -> Iterator[ImportWarning]:
+    """Keys that stand twice in one object. Entries with one key are the reader's to tell: it keeps both."""
+    entries = decoded.value.get("entries") if isinstance(decoded.value, dict) else None
+    counts = Counter(
+        key
+        for each in decoded.repeating
+        if each is not entries
+        for key, times in Counter(key for key, _ in each.pairs).items()
+        if times > 1
+    )
+    for key, times in counts.items():
+        where = "one object" if times == 1 else f"{times} objects"
+        yield ImportWarning(kind="duplicate_key", detail=f"{key!r} stands twice in {where}; the last one was read")

@@ -1,0 +1,67 @@
+"""Bytes of an uploaded file to a JSON value that has lost nothing."""
+
+from __future__ import annotations
+
+import json
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
+from dataclasses import dataclass
+from typing import Any
+
+from service.lore.errors import UnreadableFile
+from service.validation import parse_json
+
+UTF8 = "Save it as UTF-8 and send it again."
+BINARY = {b"\x89PNG\r\n\x1a\n": "a PNG image", b"PK\x03\x04": "a zip archive"}
+
+
+class Repeating(dict[str, Any]):
+    """A JSON object in which a key stands twice: as a dict the last wins, `pairs` has them all."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.pairs = pairs
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """The value of a file, and those of its objects that repeat a key."""
+
+    value: Any
+    repeating: tuple[Repeating, ...]
+
+
+def decode(data: bytes) -> Decoded:
+    """The JSON value of a file in UTF-8, or in UTF-16 with a byte-order mark.
+
+    Raises what `parse_json` raises, and `UnreadableFile` (fault `encoding` or `unknown_format`) for other bytes.
+    """
+    for magic, what in BINARY.items():
+        if data.startswith(magic):
+            raise UnreadableFile(f"{what}, not JSON", fault="unknown_format", remedy="Export the book as JSON.")
+    text = _text(data)
+    parse_json(text)  # names every fault; the standard library then reads again, since it tells of repeated keys
+    repeating: list[Repeating] = []
+
+    def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) == len(pairs):
+            return value
+        repeating.append(Repeating(pairs))
+        return repeating[-1]
+
+    value = json.loads(text.removeprefix(BOM_UTF8).decode(), object_pairs_hook=as_object)
+    return Decoded(value, tuple(repeating))
+
+
+def _text(data: bytes) -> bytes:
+    """The file in UTF-8."""
+    if data.startswith((BOM_UTF32_LE, BOM_UTF32_BE)):
+        raise UnreadableFile("the file is UTF-32", fault="encoding", remedy=UTF8)
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        try:
+            return data.decode("utf-16").encode()
+        except UnicodeDecodeError as error:
+            raise UnreadableFile(f"byte {error.start} is not UTF-16", fault="encoding", remedy=UTF8) from None
+    if b"\0" in data[:4]:
+        raise UnreadableFile("UTF-16 or UTF-32 without a byte-order mark", fault="encoding", remedy=UTF8)
+    return data

@@ -1,0 +1,83 @@
+"""What a reader has to say beside the book: what it left out, what has no meaning here, what an author should know."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from service.lore.book import STRICT, Book
+
+SkippedKind = Literal["not_an_entry", "no_content", "too_long", "invalid", "duplicate"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormatName:
+    """What a file was recognised as."""
+
+    __pydantic_config__ = STRICT
+
+    name: str
+    """`worldbook`, `sillytavern`."""
+    version: str | None = None
+    """The version that the file states; null when its format has none."""
+    container: Literal["json"] = "json"
+    """What the book was wrapped in."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Skipped:
+    """An entry of the file that is not in the book."""
+
+    __pydantic_config__ = STRICT
+
+    index: int
+    """Place in the file, from 0."""
+    title: str | None
+    kind: SkippedKind
+    detail: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoHome:
+    """A setting that has no effect, or that a format cannot hold, and in how many places it was found."""
+
+    __pydantic_config__ = STRICT
+
+    setting: str
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportWarning:
+    """Something that was read otherwise than the file may have meant it."""
+
+    __pydantic_config__ = STRICT
+
+    kind: str
+    """`literal_regex`, `blank_alias`, `duplicate_id`, …"""
+    index: int | None = None
+    """Place of the entry in the file, from 0; null when it concerns the file."""
+    detail: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """A file as a book. The name is empty when the file has none."""
+
+    book: Book
+    format: FormatName
+    skipped: tuple[Skipped, ...] = ()
+    no_home: tuple[NoHome, ...] = ()
+    """Kept in the extensions for export, but without effect in a world book."""
+    warnings: tuple[ImportWarning, ...] = ()
+
+
+def counted(settings: Iterable[str]) -> tuple[NoHome, ...]:
+    """Each name once with its count, the most frequent first, then by name."""
+    counts = Counter(settings)
+    return tuple(
+        NoHome(setting=name, count=count)
+        for name, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    )

@@ -1,0 +1,126 @@
+"""Our own JSON: `{"format": "worldbook", "version": 1, "book": {…}}`, every authored field of a book.
+
+What the service sets (ids, versions, counts) is not written and not read. Fields that this version does not know, from
+a later one or from a hand, are kept in `extensions["worldbook"]` and reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from service.formats.format import Format
+from service.formats.report import FormatName, NoHome, Reading, Skipped, counted
+from service.lore.book import Book, Entry
+from service.lore.errors import FieldError, Invalid, LimitExceeded, UnreadableFile
+from service.lore.text import clean_line
+from service.validation import dump, validate
+
+NAME = "worldbook"
+VERSION = 1
+MAX_ROWS = 100_000
+_ENTRY = ("title", "content", "aliases", "gist", "tier", "enabled", "extensions")
+_BOOK = ("name", "description", "dialect", "enabled", "settings", "extensions")
+_KNOWN = {field.name for kind in (Book, Entry) for field in fields(kind)}
+
+
+def recognise(value: object) -> bool:
+    """The file says so itself."""
+    return isinstance(value, dict) and value.get("format") == NAME
+
+
+def read(value: Any) -> Reading:
+    """The book as it was written; an entry that is not valid is skipped with the reason.
+
+    Raises `UnreadableFile` (fault `newer_version`) for a later version, `Invalid` when the book itself is wrong.
+    """
+    version = value.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise Invalid([FieldError(pointer="#/version", detail="the version is missing or wrong", remedy="1")])
+    if version > VERSION:
+        raise UnreadableFile(
+            f"version {version} of the worldbook format; this service reads up to {VERSION}",
+            fault="newer_version",
+            remedy="Update the service, or export the book in another format.",
+        )
+    body = value.get("book")
+    if not isinstance(body, dict):
+        raise Invalid([FieldError(pointer="#/book", detail="the book is missing", remedy="an object")])
+    rows = body.get("entries")
+    if rows is not None and not isinstance(rows, list):
+        raise Invalid([FieldError(pointer="#/book/entries", detail="the entries are no list", remedy="a list")])
+    if rows and len(rows) > MAX_ROWS:
+        raise LimitExceeded(f"{len(rows)} entries in one file", limit=MAX_ROWS, actual=len(rows))
+
+    unknown: list[str] = []
+    entries: list[Entry] = []
+    skipped: list[Skipped] = []
+    for index, row in enumerate(rows or ()):
+        found = _entry(row, index, unknown)
+        if isinstance(found, Entry):
+            entries.append(found)
+        else:
+            skipped.append(found)
+    try:
+        book = validate(Book, {**_cleaned(body, _BOOK, unknown), "entries": entries})
+    except Invalid as error:
+        raise Invalid([replace(each, pointer=f"#/book{(each.pointer or '#')[1:]}") for each in error.errors]) from None
+    return Reading(
+        book=book,
+        format=FormatName(name=NAME, version=str(version)),
+        skipped=tuple(skipped),
+        no_home=counted(unknown),
+    )
+
+
+def write(book: Book) -> dict[str, Any]:
+    """Every authored field, defaults included."""
+    plain = dump(book)
+    entries = [{name: entry[name] for name in _ENTRY} for entry in plain["entries"] or ()]
+    return {"format": NAME, "version": VERSION, "book": {**{name: plain[name] for name in _BOOK}, "entries": entries}}
+
+
+def losses(_book: Book) -> tuple[NoHome, ...]:
+    """Nothing that an author wrote."""
+    return ()
+
+
+FORMAT = Format(name=NAME, recognise=recognise, read=read, write=write, losses=losses, indent=2)
+
+
+def _entry(row: object, index: int, unknown: list[str]) -> Entry | Skipped:
+    if not isinstance(row, dict):
+        return Skipped(index=index, title=None, kind="not_an_entry", detail="not an object")
+    found = _cleaned(row, _ENTRY, unknown)
+    title = found.get("title")
+    title = title[:200] if isinstance(title, str) else None
+    content = found.get("content")
+    if isinstance(content, str) and not content.strip():
+        return Skipped(index=index, title=title, kind="no_content", detail="an entry without content")
+    try:
+        return validate(Entry, found)
+    except Invalid as error:
+        wrong = "; ".join(f"{each.pointer}: {each.detail}" for each in error.errors[:3])
+        return Skipped(index=index, title=title, kind="invalid", detail=wrong)
+
+
+def _cleaned(value: Mapping[str, Any], authored: tuple[str, ...], unknown: list[str]) -> dict[str, Any]:
+    """The authored fields, titles and names on one line, and what is not known moved to the extensions."""
+    found = {name: each for name, each in value.items() if name in authored}
+    strange = {name: each for name, each in value.items() if name not in _KNOWN}
+    for name in ("title", "name"):
+        if isinstance(found.get(name), str):
+            found[name] = clean_line(found[name])
+    if isinstance(found.get("aliases"), list):
+        found["aliases"] = [clean_line(each) if isinstance(each, str) else each for each in found["aliases"]]
+    if strange:
+        unknown += strange
+        extensions = found.get("extensions", {})
+        if isinstance(extensions, dict):
+            found["extensions"] = {**extensions, NAME: {**_object(extensions.get(NAME)), **strange}}
+    return found
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
