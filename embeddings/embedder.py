@@ -41,6 +41,29 @@ class EmbeddingSpace:
         return hashlib.sha256(stamp.encode()).hexdigest()[:16]
 
 
+def checked(vectors: object, *, count: int, dimension: int | None = None) -> Vectors:
+    """`vectors` as `count` unit rows in float32.
+
+    Raises EmbedderError when there are more or fewer rows than texts, another dimension than expected, a row that is
+    not finite, or a row of zeros, which has no direction: such a vector would be found by nothing or by everything.
+    """
+    try:
+        rows = np.asarray(vectors, dtype=np.float32)
+    except (TypeError, ValueError) as problem:
+        raise EmbedderError("the embedder's answer is not a table of numbers") from problem
+    if count == 0 and dimension is not None:
+        return np.zeros((0, dimension), dtype=np.float32)
+    if rows.ndim != 2 or len(rows) != count:
+        raise EmbedderError(f"the embedder answered shape {rows.shape} for {count} texts")
+    if rows.shape[1] == 0 or dimension not in (None, rows.shape[1]):
+        raise EmbedderError(f"the embedder answered vectors of dimension {rows.shape[1]}, expected {dimension}")
+    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+    if not np.isfinite(norms).all() or (norms < 1e-12).any():
+        raise EmbedderError("the embedder answered a vector that is zero or not finite")
+    unit: Vectors = (rows / norms[:, None]).astype(np.float32)
+    return unit
+
+
 class Embedder(Protocol):
     """Texts to vectors. Not safe from several threads: `encoding.Encoder` owns the one thread that calls it."""
 
