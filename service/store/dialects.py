@@ -17,5 +17,7 @@ def insert_new(conn: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
     if not rows:
         return 0
     insert = postgresql.insert if conn.dialect.name == "postgresql" else sqlite.insert
-    statement = insert(table).on_conflict_do_nothing(index_elements=list(table.primary_key))
-    return sum(conn.execute(statement, [row]).rowcount for row in rows)
+    key = list(table.primary_key)
+    # The rows returned are counted, since the row count of an insert is -1 with psycopg.
+    statement = insert(table).on_conflict_do_nothing(index_elements=key).returning(*key)
+    return sum(conn.execute(statement, row).first() is not None for row in rows)

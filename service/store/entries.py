@@ -18,7 +18,6 @@ from sqlalchemy import (
     delete,
     func,
     insert,
-    literal,
     or_,
     select,
     update,
@@ -59,18 +58,15 @@ def page(
     tier: Tier | None,
     q: str | None,
     sort: Sort,
-    content: bool,
     after: tuple[int | str, int] | None,
     limit: int,
 ) -> tuple[list[Entry], int]:
     """Up to `limit` entries behind the keyset `after`, and how many there are in all.
 
     `q` is looked for in title, aliases, gist and content, in any case. The keyset is (position or title, id) of the
-    last entry of the page before. Without `content` the content of each is "".
+    last entry of the page before.
     """
-    columns = [column if content or column is not entries.c.content else literal("").label("content")
-               for column in entries.c]  # fmt: skip
-    query = _filtered(select(*columns), book_id, enabled, tier, q)
+    query = _filtered(select(entries), book_id, enabled, tier, q)
     total = conn.scalar(_filtered(select(func.count()).select_from(entries), book_id, enabled, tier, q)) or 0
     by = entries.c.position if sort == "position" else entries.c.title
     if after is not None:

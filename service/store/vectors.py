@@ -86,11 +86,11 @@ def states(conn: Connection, space_id: str, book_id: str, ids: Sequence[int]) ->
     """`ready`, `pending` or `failed` for each of the entries."""
     state = case((vectors.c.text_hash.is_(None), "pending"), (vectors.c.pieces == 0, "failed"), else_="ready")
     query = (
-        select(entries.c.id, state)
+        select(entries.c.id, state.label("state"))
         .select_from(entries.outerjoin(vectors, _vectors_in(space_id)))
         .where(entries.c.book_id == book_id, entries.c.id.in_(ids))
     )
-    return dict(conn.execute(query).tuples().all())
+    return {row.id: row.state for row in conn.execute(query)}
 
 
 def pending(
