@@ -1,0 +1,1 @@
+"""What the service does: functions of a runtime and plain values that raise the domain's errors."""
