@@ -67,6 +67,8 @@ class Reading:
     """A file as a book. The name is empty when the file has none."""
 
     book: Book
+    places: tuple[int, ...]
+    """Place in the file of each entry of the book, from 0."""
     format: FormatName
     skipped: tuple[Skipped, ...] = ()
     no_home: tuple[NoHome, ...] = ()

@@ -52,7 +52,7 @@ def read(value: Any) -> Reading:
     """
     rows = _rows(value["entries"])
     left_out: dict[str, Any] = {}
-    entries: list[tuple[float, Entry]] = []
+    entries: list[tuple[float, int, Entry]] = []
     skipped: list[Skipped] = []
     warned: list[ImportWarning] = []
     no_home = [name for name, each in value.items() if name not in _BOOK_HOME and each is not None]
@@ -77,21 +77,23 @@ def read(value: Any) -> Reading:
             skipped.append(_skip(place, title, "too_long", f"{len(content)} characters, at most {MAX_CONTENT} fit"))
         else:
             left_out[key] = None
-            entries.append((_rank(raw), _entry(key, raw, content)))
+            entries.append((_rank(raw), place, _entry(key, raw, content)))
             warned += [_warning(kind, place, detail) for kind, detail in warnings(raw)]
             no_home += without_home(raw)
 
+    entries.sort(key=lambda each: each[:2])
     description = text(value.get("description")) or ""
     if len(description) > MAX_DESCRIPTION:
         warned.append(_warning("long_description", None, f"cut to {MAX_DESCRIPTION} characters; kept for export"))
     book = Book(
         name=_name(value),
         description=description[:MAX_DESCRIPTION],
-        entries=tuple(entry for _, entry in sorted(entries, key=lambda each: each[0])),
+        entries=tuple(entry for _, _, entry in entries),
         extensions={NAME: {**value, "entries": left_out}},
     )
     return Reading(
         book=book,
+        places=tuple(place for _, place, _ in entries),
         format=FormatName(name=NAME),
         skipped=tuple(skipped),
         no_home=counted(no_home),

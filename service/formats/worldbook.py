@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from service.formats.format import Format
-from service.formats.report import FormatName, NoHome, Reading, Skipped, counted
+from service.formats.report import FormatName, ImportWarning, NoHome, Reading, Skipped, counted
 from service.lore.book import Book, Entry
 from service.lore.errors import FieldError, Invalid, LimitExceeded, UnreadableFile
 from service.lore.text import clean_line
@@ -54,23 +54,23 @@ def read(value: Any) -> Reading:
         raise LimitExceeded(f"{len(rows)} entries in one file", limit=MAX_ROWS, actual=len(rows))
 
     unknown: list[str] = []
-    entries: list[Entry] = []
-    skipped: list[Skipped] = []
-    for index, row in enumerate(rows or ()):
-        found = _entry(row, index, unknown)
-        if isinstance(found, Entry):
-            entries.append(found)
-        else:
-            skipped.append(found)
+    found = [_entry(row, index, unknown) for index, row in enumerate(rows or ())]
+    entries = {index: entry for index, entry in enumerate(found) if isinstance(entry, Entry)}
     try:
-        book = validate(Book, {**_cleaned(body, _BOOK, unknown), "entries": entries})
+        book = validate(Book, {**_cleaned(body, _BOOK, unknown), "entries": tuple(entries.values())})
     except Invalid as error:
         raise Invalid([replace(each, pointer=f"#/book{(each.pointer or '#')[1:]}") for each in error.errors]) from None
     return Reading(
         book=book,
+        places=tuple(entries),
         format=FormatName(name=NAME, version=str(version)),
-        skipped=tuple(skipped),
+        skipped=tuple(each for each in found if isinstance(each, Skipped)),
         no_home=counted(unknown),
+        warnings=tuple(
+            ImportWarning(kind="blank_alias", index=index, detail="blank aliases left out")
+            for index in entries
+            if _blank_aliases(rows[index])
+        ),
     )
 
 
@@ -113,13 +113,18 @@ def _cleaned(value: Mapping[str, Any], authored: tuple[str, ...], unknown: list[
         if isinstance(found.get(name), str):
             found[name] = clean_line(found[name])
     if isinstance(found.get("aliases"), list):
-        found["aliases"] = [clean_line(each) if isinstance(each, str) else each for each in found["aliases"]]
+        lines = [clean_line(each) if isinstance(each, str) else each for each in found["aliases"]]
+        found["aliases"] = [line for line in lines if line != ""]
     if strange:
         unknown += strange
         extensions = found.get("extensions", {})
         if isinstance(extensions, dict):
             found["extensions"] = {**extensions, NAME: {**_object(extensions.get(NAME)), **strange}}
     return found
+
+
+def _blank_aliases(row: Mapping[str, Any]) -> bool:
+    return any(isinstance(alias, str) and not clean_line(alias) for alias in row.get("aliases", ()))
 
 
 def _object(value: object) -> Mapping[str, Any]:
