@@ -56,9 +56,7 @@ MODELS = (
     _nomic("nomic-embed-text", 8192),
     _nomic("nomic-embed-text-v1.5", 8192),
     _nomic("nomic-embed-text-v2-moe", 512),
-    KnownModel(
-        name="snowflake-arctic-embed-l-v2.0", dimension=1024, max_tokens=8192, query_prompt="query: "
-    ),
+    KnownModel(name="snowflake-arctic-embed-l-v2.0", dimension=1024, max_tokens=8192, query_prompt="query: "),
     KnownModel(
         name="mxbai-embed-large-v1",
         dimension=1024,

@@ -97,8 +97,6 @@ def _network(model: SentenceTransformer) -> PreTrainedModel | None:
 def _with_network(model: SentenceTransformer, network: nn.Module) -> SentenceTransformer:
     """`model` with another transformer inside; tokenizer and later modules are the same objects."""
     first, twin = copy.copy(model[0]), copy.copy(model)
-    first._modules = {
-        name: network if child is _network(model) else child for name, child in model[0]._modules.items()
-    }
+    first._modules = {name: network if child is _network(model) else child for name, child in model[0]._modules.items()}
     twin._modules = {name: first if child is model[0] else child for name, child in model._modules.items()}
     return twin
