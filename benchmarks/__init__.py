@@ -1,0 +1,1 @@
+"""Commands that measure the product; each prints a table and writes JSON beside it."""

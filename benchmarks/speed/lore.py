@@ -1,0 +1,68 @@
+"""Made-up books, aliases and chats of any size, the same for the same seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from embeddings.index import VectorIndex
+
+from service.lore.book import Book, Entry, handle_of
+from service.lore.open_book import AttachedBook, BookText, OpenBook
+
+DIMENSION = 384
+WINDOWS = 4
+"""Windows beside the one piece of an ordinary entry of about a hundred tokens."""
+_ONSETS = ("b", "br", "d", "f", "g", "gr", "h", "k", "l", "m", "n", "p", "r", "s", "sh", "t", "th", "v", "z", "")
+_VOWELS = ("a", "e", "i", "o", "u", "ai", "ea", "ou")
+
+
+def words(random: np.random.Generator, count: int) -> list[str]:
+    """Pronounceable words of two to four syllables."""
+    return [
+        "".join(_ONSETS[random.integers(len(_ONSETS))] + _VOWELS[random.integers(len(_VOWELS))] for _ in range(length))
+        for length in random.integers(2, 5, count)
+    ]
+
+
+def names(random: np.random.Generator, count: int) -> list[str]:
+    """`count` different names of one or two capitalised words."""
+    found: dict[str, None] = {}
+    while len(found) < count:
+        one, two = words(random, 2)
+        found[one.title() if random.random() < 0.5 else f"{one.title()} {two.title()}"] = None
+    return list(found)
+
+
+def unit(random: np.random.Generator, rows: int) -> np.ndarray:
+    """Random rows of unit length, shape (rows, 384), float32."""
+    vectors = random.normal(size=(rows, DIMENSION)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def attached_book(random: np.random.Generator, book_id: str, size: int, vocabulary: Sequence[str]) -> AttachedBook:
+    """A book of `size` entries of about a hundred tokens, three names each, five vectors each."""
+    called = names(random, 3 * size)
+    entries = tuple(
+        Entry(
+            id=number,
+            handle=handle_of(book_id, number),
+            title=called[3 * number],
+            aliases=tuple(called[3 * number + 1 : 3 * number + 3]),
+            content=" ".join(vocabulary[word] for word in random.integers(0, len(vocabulary), 55)) + ".",
+        )
+        for number in range(size)
+    )
+    text = BookText.build(Book(id=book_id, version=1, name=f"Book {book_id}"), entries)
+    vectors = unit(random, size * (1 + WINDOWS)).reshape(size, 1 + WINDOWS, DIMENSION)
+    groups = {number: (rows[:1], rows[1:]) for number, rows in enumerate(vectors)}
+    return AttachedBook(open=OpenBook(text=text, index=VectorIndex.build(DIMENSION, groups)))
+
+
+def chat(random: np.random.Generator, books: Sequence[AttachedBook], vocabulary: Sequence[str]) -> list[str]:
+    """Six messages, 4 kB in all, of which two name an entry."""
+    messages = [" ".join(vocabulary[word] for word in random.integers(0, len(vocabulary), 110)) for _ in range(6)]
+    for place, book in ((5, books[0]), (4, books[-1])):
+        entries = book.open.text.entries
+        messages[place] += f" Ask {entries[random.integers(len(entries))].title}!"
+    return messages
