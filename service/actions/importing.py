@@ -151,7 +151,8 @@ def _becomes(current: Book, file: Book) -> Book:
 
 
 def _appended(rt: Runtime, conn: Connection, book_id: str, found: Reading) -> _Written:
-    books.read(conn, OWNER, book_id)  # the owner's, or not found
+    now = rt.now()
+    version = books.advance(conn, OWNER, book_id, now)  # from here on nobody else adds the same entries
     present = books.load(conn, [book_id])[0].book.entries or ()
     known = {_fingerprint(entry): entry.handle for entry in present}
     fresh: list[Entry] = []
@@ -163,9 +164,10 @@ def _appended(rt: Runtime, conn: Connection, book_id: str, found: Reading) -> _W
         else:
             skipped.append(Skipped(index=place, title=entry.title, kind="duplicate", detail=f"same content as {same}"))
     _at_most(len(present) + len(fresh), rt.settings.max_entries, "entries in a book")
-    if fresh:  # an import that adds nothing is no edit
-        now = rt.now()
-        stored.add(conn, book_id, books.advance(conn, OWNER, book_id, now), fresh, now)
+    if fresh:
+        stored.add(conn, book_id, version, fresh, now)
+    else:
+        conn.rollback()  # an import that adds nothing is no edit
     told = replace(found, skipped=tuple(sorted(skipped, key=lambda each: each.index)))
     return _Written(book_id=book_id, found=told, before=len(present), changed=bool(fresh))
 

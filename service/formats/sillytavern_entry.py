@@ -39,8 +39,8 @@ def text(value: object) -> str | None:
 
 
 def is_blank(value: str) -> bool:
-    """Whether a reader would see nothing: blanks, line breaks, zero-width characters."""
-    seen = value.strip()
+    """Whether a reader would see nothing: blanks, control and zero-width characters."""
+    seen = clean_line(value)
     return not seen or (not seen.isascii() and not fold(seen[:MAX_TITLE]).text.strip() and not fold(seen).text.strip())
 
 
