@@ -69,7 +69,7 @@ def read(value: Any) -> Reading:
             warned.append(_warning("duplicate_id", place, f"a second entry {clash}; it is {key} now"))
         content = text(raw.get("content"))
         title = clean_line(text(raw.get("comment")) or "")[:MAX_NAME] or None
-        if content is None or is_blank(content):
+        if content is None or not content.strip():
             left_out[key] = raw
             skipped.append(_skip(place, title, "no_content", "an entry without content"))
         elif len(content) > MAX_CONTENT:

@@ -18,6 +18,7 @@ MAX_ALIASES = 64
 MAX_ALIAS = 200
 MAX_KEYS = 1000
 TITLE_FROM_CONTENT = 60
+UNTITLED = "Untitled"
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def _title(raw: Mapping[str, Any], aliases: Sequence[str], content: str) -> str:
         title = text(raw.get(name)) or ""
         if not is_blank(title):
             return clean_line(title)[:MAX_TITLE].strip()
-    return aliases[0] if aliases else clean_line(content)[:TITLE_FROM_CONTENT].strip()
+    return aliases[0] if aliases else clean_line(content)[:TITLE_FROM_CONTENT].strip() or UNTITLED
 
 
 def _aliases(raw: Mapping[str, Any]) -> list[str]:

@@ -47,14 +47,14 @@ def read(value: Any) -> Reading:
     body = value.get("book")
     if not isinstance(body, dict):
         raise Invalid([FieldError(pointer="#/book", detail="the book is missing", remedy="an object")])
-    rows = body.get("entries")
-    if rows is not None and not isinstance(rows, list):
+    rows = [] if body.get("entries") is None else body["entries"]
+    if not isinstance(rows, list):
         raise Invalid([FieldError(pointer="#/book/entries", detail="the entries are no list", remedy="a list")])
-    if rows and len(rows) > MAX_ROWS:
+    if len(rows) > MAX_ROWS:
         raise LimitExceeded(f"{len(rows)} entries in one file", limit=MAX_ROWS, actual=len(rows))
 
     unknown: list[str] = []
-    found = [_entry(row, index, unknown) for index, row in enumerate(rows or ())]
+    found = [_entry(row, index, unknown) for index, row in enumerate(rows)]
     entries = {index: entry for index, entry in enumerate(found) if isinstance(entry, Entry)}
     try:
         book = validate(Book, {**_cleaned(body, _BOOK, unknown), "entries": tuple(entries.values())})

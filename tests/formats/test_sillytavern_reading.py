@@ -36,6 +36,7 @@ def kinds(found: Reading) -> list[tuple[str, int | None]]:
         ({"comment": " a\nb ", "key": []}, "a b"),
         ({"comment": "", "key": ["first", "second"]}, "first"),
         ({"comment": "\u200b", "key": [" ", "first"]}, "first"),
+        ({"content": "\x1b"}, "Untitled"),
         ({"comment": None, "keysecondary": ["second"]}, "second"),
         ({"comment": 7}, "7"),
         ({"content": "word " * 30}, ("word " * 12).strip()),
@@ -223,7 +224,7 @@ def test_bad_entries_are_skipped_with_a_reason() -> None:
 
 @pytest.mark.parametrize(
     ("content", "kind"),
-    [("", "no_content"), (" \n", "no_content"), ("\u200b", "no_content"), (None, "no_content"), ({}, "no_content"),
+    [("", "no_content"), (" \n", "no_content"), (None, "no_content"), ({}, "no_content"),
      ("x" * 100_001, "too_long")],
 )  # fmt: skip
 def test_unusable_content(content: Any, kind: str) -> None:
