@@ -10,12 +10,13 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from threading import Condition, Thread
 
-from embeddings.encoding import Encoder
 from sqlalchemy import Engine
 
 from embeddings.embedder import EmbedderError, EmbeddingSpace
+from embeddings.encoding import Encoder
 from service.lore.errors import WorldbookError
 from service.lore.recipe import embedding_text
 from service.store import vectors
@@ -25,7 +26,8 @@ from service.store.vectors import PendingText, StoredVectors
 log = logging.getLogger(__name__)
 
 _BATCH = 16
-"""Texts between two commits: seconds of work on a slow machine, and all that a kill repeats."""
+_BATCH_CHARACTERS = 30_000
+"""Between two commits: seconds of work on a slow machine, and all that a kill repeats."""
 _LAST_RETRY = 60.0
 _LOOK_AGAIN = 0.5
 """Seconds after which a waiting caller counts again, since another process may do the work."""
@@ -42,7 +44,7 @@ class Backlog:
         self._changed = Condition()
         self._first: deque[str] = deque()
         self._nudged = True
-        self._closed = False
+        self._stopped = False
         self._commits = 0
         self._thread = Thread(target=self._run, name="backlog", daemon=True)
 
@@ -73,67 +75,75 @@ class Backlog:
             seen = self._commits
             left = self.pending([book_id])
             patience = deadline - time.monotonic()
-            if not left or patience <= 0 or self._closed:
+            if not left or patience <= 0 or self._stopped:
                 return left
             with self._changed:
-                if self._commits == seen and not self._closed:
+                if self._commits == seen and not self._stopped:
                     self._changed.wait(min(patience, _LOOK_AGAIN))
 
-    def close(self) -> None:
-        """Stop after the batch in hand."""
+    def stop(self) -> None:
+        """Begin no further batch. Close the encoder then, which gives up the batch in hand, and `join`."""
         with self._changed:
-            self._closed = True
+            self._stopped = True
             self._changed.notify_all()
+
+    def join(self) -> None:
+        """Wait until the thread has ended."""
         self._thread.join()
 
     def _run(self) -> None:
         delay = self._retry_seconds
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._closed or self._nudged)
-                if self._closed:
+                self._changed.wait_for(lambda: self._stopped or self._nudged)
+                if self._stopped:
                     return
                 self._nudged = False
             if self._attempt():
                 delay = self._retry_seconds
                 continue
             with self._changed:
-                self._changed.wait_for(lambda: self._closed, delay)
+                self._changed.wait_for(lambda: self._stopped, delay)
                 self._nudged = True
             delay = min(2 * delay, _LAST_RETRY)
 
     def _attempt(self) -> bool:
         try:
-            return self._pass()
+            self._pass()
         except (EmbedderError, WorldbookError) as error:
-            log.warning("embedding paused: %s", error)
+            if not self._stopped:
+                log.warning("embedding paused: %s", error)
+            return False
         except Exception:
             log.exception("embedding failed")
-        return False
+            return False
+        return True
 
-    def _pass(self) -> bool:
-        """Go once over everything that is pending, a batch of each nudged book in turn; answers whether all is done."""
-        space = self._encoder.space
-        if space is None:
-            raise EmbedderError("the model is not loaded yet")
+    def _pass(self) -> None:
+        """Go once over everything that is pending, a batch of each nudged book in turn."""
+        space = self._loaded_space()
         with writing(self._engine) as conn:
             vectors.record_space(conn, space, self._now())
             conn.commit()
-        done = True
         everything = self._batches(space, None)
         first: deque[Iterator[list[PendingText]]] = deque()
-        while not self._closed:
+        while not self._stopped:
             while self._first:
                 first.append(self._batches(space, self._first.popleft()))
             turn = first.popleft() if first else everything
             batch = next(turn, None)
             if batch is not None:
-                done &= self._embed(space, batch)
+                self._embed(space, batch)
                 if turn is not everything:
                     first.append(turn)
             elif turn is everything:
-                return done
-        return True
+                return
+
+    def _loaded_space(self) -> EmbeddingSpace:
+        self._encoder.embed_texts([])  # waits for the model, and has it loaded again after a failure
+        if self._encoder.space is None:
+            raise EmbedderError("the model is not loaded")
+        return self._encoder.space
 
     def _batches(self, space: EmbeddingSpace, book_id: str | None) -> Iterator[list[PendingText]]:
         after = (book_id or "", 0)
@@ -142,25 +152,27 @@ class Backlog:
                 batch = vectors.pending(conn, space.id, _BATCH, after=after, book_id=book_id)
             if not batch:
                 return
+            batch = batch[: _fitting(batch)]
             yield batch
             after = (batch[-1].book_id, batch[-1].entry.id)
 
-    def _embed(self, space: EmbeddingSpace, batch: Sequence[PendingText]) -> bool:
-        """Embed and commit; answers whether no text has to be tried again. Raises EmbedderError when all have to."""
+    def _embed(self, space: EmbeddingSpace, batch: Sequence[PendingText]) -> None:
         texts = {one.text_hash: embedding_text(one.entry) for one in batch}
-        embedded: dict[str, StoredVectors | None] = {}
-        failure = None
-        for hash_, result in zip(texts, self._encoder.embed_texts(list(texts.values())), strict=True):
-            if isinstance(result, EmbedderError):
-                failure = result
-            else:
-                embedded[hash_] = StoredVectors(result.pieces, result.windows)
-        if failure is not None and not embedded:
-            raise failure
+        results = self._encoder.embed_texts(list(texts.values()))
+        embedded = {
+            # an error in place of vectors is the text's own fault; a failing embedder raises
+            hash_: None if isinstance(result, EmbedderError) else StoredVectors(result.pieces, result.windows)
+            for hash_, result in zip(texts, results, strict=True)
+        }
         with writing(self._engine) as conn:
             vectors.put(conn, space.id, embedded)
             conn.commit()
         with self._changed:
             self._commits += 1
             self._changed.notify_all()
-        return failure is None
+
+
+def _fitting(batch: Sequence[PendingText]) -> int:
+    """How many of the texts go together, at least one."""
+    sums = accumulate(len(one.entry.content) for one in batch)
+    return max(1, sum(characters <= _BATCH_CHARACTERS for characters in sums))

@@ -49,9 +49,11 @@ def running(settings: Settings, *, load: Callable[[], Embedder] | None = None) -
         encoder = Encoder(load or partial(load_embedder, settings))
         backlog = Backlog(engine, encoder, lambda: timestamp(utc_now()))
         encoder.start()
-        ending.callback(encoder.close)
         backlog.start()
-        ending.callback(backlog.close)
+        # In this order backwards: a batch in hand is given up rather than waited for.
+        ending.callback(backlog.join)
+        ending.callback(encoder.close)
+        ending.callback(backlog.stop)
         yield Runtime(settings, engine, encoder, OpenBooks(settings.cache_bytes), backlog, utc_now)
 
 
