@@ -17,20 +17,18 @@ class KnownModel:
     max_tokens: int
     query_prompt: str = ""
     passage_prompt: str = ""
-    floor_base: float | None = None
-    """Noise floor of a score among N groups is floor_base + floor_log * ln N; None where nobody measured it."""
-    floor_log: float | None = None
+    floor: tuple[float, float] | None = None
+    """(a, b): the noise floor of a score among N groups is a + b ln N; None where nobody measured it."""
 
 
-def _e5(name: str, dimension: int, *, floor_base: float | None = None, floor_log: float | None = None) -> KnownModel:
+def _e5(name: str, dimension: int, floor: tuple[float, float] | None = None) -> KnownModel:
     return KnownModel(
         name=name,
         dimension=dimension,
         max_tokens=512,
         query_prompt="query: ",
         passage_prompt="passage: ",
-        floor_base=floor_base,
-        floor_log=floor_log,
+        floor=floor,
     )
 
 
@@ -46,8 +44,8 @@ def _nomic(name: str, max_tokens: int) -> KnownModel:
 
 MODELS = (
     # Floors: windowed scores with 20 directions off, 397 questions in 12 languages against small talk in 16.
-    _e5("multilingual-e5-small-q4", 384, floor_base=0.125, floor_log=0.018),
-    _e5("multilingual-e5-small", 384, floor_base=0.125, floor_log=0.018),
+    _e5("multilingual-e5-small-q4", 384, floor=(0.125, 0.018)),
+    _e5("multilingual-e5-small", 384, floor=(0.125, 0.018)),
     _e5("multilingual-e5-base", 768),
     _e5("multilingual-e5-large", 1024),
     _e5("e5-small-v2", 384),

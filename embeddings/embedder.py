@@ -16,7 +16,20 @@ Vectors = NDArray[np.float32]
 
 
 class EmbedderError(Exception):
-    """The embedder cannot answer now: missing, failing, or answering nonsense."""
+    """The embedder cannot answer now: missing, failing, or answering nonsense.
+
+    EmbedderError
+    ├── EmbedderTimeout    not within the caller's limit
+    └── TextError          this text cannot be embedded, others can
+    """
+
+
+class EmbedderTimeout(EmbedderError):
+    """No vectors within the caller's time limit."""
+
+
+class TextError(EmbedderError):
+    """This text has no vector and will have none later: it is blank, or the model answers nonsense for it alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +57,8 @@ class EmbeddingSpace:
 def checked(vectors: object, *, count: int, dimension: int | None = None) -> Vectors:
     """`vectors` as `count` unit rows in float32.
 
-    Raises EmbedderError when there are more or fewer rows than texts, another dimension than expected, a row that is
-    not finite, or a row of zeros, which has no direction: such a vector would be found by nothing or by everything.
+    Raises EmbedderError when there are more or fewer rows than texts or another dimension than expected, and TextError
+    on a row that is not finite, or of zeros, which has no direction: it would be found by nothing or by everything.
     """
     try:
         rows = np.asarray(vectors, dtype=np.float32)
@@ -57,9 +70,10 @@ def checked(vectors: object, *, count: int, dimension: int | None = None) -> Vec
         raise EmbedderError(f"the embedder answered shape {rows.shape} for {count} texts")
     if rows.shape[1] == 0 or dimension not in (None, rows.shape[1]):
         raise EmbedderError(f"the embedder answered vectors of dimension {rows.shape[1]}, expected {dimension}")
-    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+    # row by row: a reduction over the table would let the last bit of a row depend on the number of rows
+    norms = np.array([np.linalg.norm(row) for row in rows.astype(np.float64)])
     if not np.isfinite(norms).all() or (norms < 1e-12).any():
-        raise EmbedderError("the embedder answered a vector that is zero or not finite")
+        raise TextError("the embedder answered a vector that is zero or not finite")
     unit: Vectors = (rows / norms[:, None]).astype(np.float32)
     return unit
 
