@@ -182,7 +182,7 @@ def resolve(rt: Runtime, hosts: Sequence[str], books: Sequence[str], conversatio
         casts = _casts(conn, [*first, *then, *last])
         before = _expanded([*first, *then], casts)
         behind = [host for host in _expanded(last, casts) if host not in before]
-        attached = stored.attached(conn, [*before, *behind])
+        attached = stored.attached(conn, [*before, *behind]) if before or behind else {}
         characters = [host for host in (*before, *behind) if host.kind == "character"]
         named = stored.read(conn, characters) if len(characters) > 1 else {}
     brought: dict[str, list[tuple[HostId | None, str | None]]] = {}

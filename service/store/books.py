@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, and_, case, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, case, delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from service.lore.book import Book, BookSettings, EntryCounts
@@ -16,6 +16,11 @@ from service.store import ids as book_ids
 from service.store.tables import books, entries
 
 Sort = Literal["name", "-updated_at"]
+
+# Built once, since each retrieval runs it and building costs as much as running.
+_HEADS = select(books.c.id, books.c.version, books.c.vector_counter).where(
+    books.c.owner_id == bindparam("owner"), books.c.id.in_(bindparam("ids", expanding=True))
+)
 
 
 @dataclass(frozen=True)
@@ -37,10 +42,8 @@ class StoredBook:
 
 def heads(conn: Connection, owner: str, ids: Sequence[str]) -> dict[str, Head]:
     """The heads of those of the owner's books that exist."""
-    query = select(books.c.id, books.c.version, books.c.vector_counter).where(
-        books.c.owner_id == owner, books.c.id.in_(ids)
-    )
-    return {row.id: Head(row.id, row.version, row.vector_counter) for row in conn.execute(query)}
+    found = conn.execute(_HEADS, {"owner": owner, "ids": list(ids)})
+    return {id_: Head(id_, version, vector_counter) for id_, version, vector_counter in found}
 
 
 def load(conn: Connection, ids: Sequence[str]) -> list[StoredBook]:

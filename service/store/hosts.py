@@ -7,10 +7,31 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, and_, delete, insert, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Row, Table, and_, bindparam, delete, insert, select, tuple_, update
 
 from service.store.dialects import insert_new
 from service.store.tables import attachments, books, cast_members, hosts
+
+
+def _among(table: Table) -> ColumnElement[bool]:
+    return tuple_(table.c.kind, table.c.key).in_(bindparam("hosts", expanding=True))
+
+
+# Built once, since each retrieval runs them and building costs as much as running.
+_HOSTS = select(hosts).where(_among(hosts))
+_CASTS = (
+    select(cast_members.c.kind, cast_members.c.key, cast_members.c.member_kind, cast_members.c.member_key)
+    .where(_among(cast_members))
+    .order_by(cast_members.c.kind, cast_members.c.key, cast_members.c.position)
+)
+_ATTACHED = (
+    select(attachments.c.kind, attachments.c.key, attachments.c.book_id, attachments.c.label)
+    .where(_among(attachments))
+    .order_by(attachments.c.kind, attachments.c.key, attachments.c.position, attachments.c.book_id)
+)
+_KNOWN_BOOKS = select(books.c.id).where(
+    books.c.owner_id == bindparam("owner"), books.c.id.in_(bindparam("ids", expanding=True))
+)
 
 
 class HostId(NamedTuple):
@@ -63,8 +84,7 @@ def ensure(conn: Connection, host: HostId, now: str) -> None:
 
 def read(conn: Connection, wanted: Sequence[HostId]) -> dict[HostId, StoredHost]:
     """Those of the hosts that exist."""
-    query = select(hosts).where(_among(hosts, wanted))
-    return {host.id: host for host in map(_host, conn.execute(query))}
+    return {host.id: host for host in map(_host, conn.execute(_HOSTS, {"hosts": list(wanted)}))}
 
 
 def page(conn: Connection, *, kind: str | None, after: tuple[str, str] | None, limit: int) -> list[StoredHost]:
@@ -84,27 +104,17 @@ def remove(conn: Connection, host: HostId) -> bool:
 
 def casts(conn: Connection, wanted: Iterable[HostId]) -> dict[HostId, list[HostId]]:
     """The cast of each of the hosts that has one, in order."""
-    query = (
-        select(cast_members)
-        .where(_among(cast_members, list(wanted)))
-        .order_by(cast_members.c.kind, cast_members.c.key, cast_members.c.position)
-    )
     found: defaultdict[HostId, list[HostId]] = defaultdict(list)
-    for row in conn.execute(query):
-        found[HostId(row.kind, row.key)].append(HostId(row.member_kind, row.member_key))
+    for kind, key, member_kind, member_key in conn.execute(_CASTS, {"hosts": list(wanted)}):
+        found[HostId(kind, key)].append(HostId(member_kind, member_key))
     return found
 
 
 def attached(conn: Connection, wanted: Iterable[HostId]) -> dict[HostId, list[StoredAttachment]]:
     """The books of each of the hosts that has some, in order."""
-    query = (
-        select(attachments)
-        .where(_among(attachments, list(wanted)))
-        .order_by(attachments.c.kind, attachments.c.key, attachments.c.position, attachments.c.book_id)
-    )
     found: defaultdict[HostId, list[StoredAttachment]] = defaultdict(list)
-    for row in conn.execute(query):
-        found[HostId(row.kind, row.key)].append(StoredAttachment(row.book_id, row.label))
+    for kind, key, book_id, label in conn.execute(_ATTACHED, {"hosts": list(wanted)}):
+        found[HostId(kind, key)].append(StoredAttachment(book_id, label))
     return found
 
 
@@ -123,7 +133,7 @@ def replace_attached(conn: Connection, host: HostId, new: Sequence[StoredAttachm
 
 def known_books(conn: Connection, owner: str, ids: Sequence[str]) -> set[str]:
     """Those of the ids that are books of the owner."""
-    return set(conn.scalars(select(books.c.id).where(books.c.owner_id == owner, books.c.id.in_(ids))))
+    return set(conn.scalars(_KNOWN_BOOKS, {"owner": owner, "ids": list(ids)}))
 
 
 def _host(row: Row[Any]) -> StoredHost:
@@ -132,7 +142,3 @@ def _host(row: Row[Any]) -> StoredHost:
 
 def _is(table: Table, host: HostId) -> ColumnElement[bool]:
     return and_(table.c.kind == host.kind, table.c.key == host.key)
-
-
-def _among(table: Table, wanted: Sequence[HostId]) -> ColumnElement[bool]:
-    return tuple_(table.c.kind, table.c.key).in_([tuple(host) for host in wanted])

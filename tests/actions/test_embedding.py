@@ -93,6 +93,11 @@ def states(rt: Runtime, book_id: str) -> list[str]:
     return [one.vectors for one in editing.read_book(rt, book_id, entries=True).entries or ()]
 
 
+def ask_for_ever(rt: Runtime) -> None:
+    while True:
+        rt.encoder.embed_queries([])
+
+
 def vector_rows(folder: Path) -> int:
     with closing(sqlite3.connect(folder / "worldbook.db")) as conn:
         return int(conn.execute("SELECT count(*) FROM vectors").fetchone()[0])
@@ -223,8 +228,7 @@ def test_the_end_does_not_wait_for_a_long_job(settings: Settings, watched: Watch
         ending = threading.Thread(target=stack.close)
         ending.start()
         with pytest.raises(EmbedderError, match="closed"):
-            while True:
-                rt.encoder.embed_queries([])
+            ask_for_ever(rt)
         watched.hold.set()
         ending.join(LONG)
         assert not ending.is_alive()
