@@ -1,0 +1,166 @@
+"""The service about itself: what it can do, whether it is alive and ready, what its problems mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated, Literal, get_args
+
+from fastapi import Path
+from starlette.responses import HTMLResponse, PlainTextResponse
+
+from service import tokenizers
+from service.actions import editing
+from service.actions.presenting import default_tokenizer
+from service.actions.runtime import Runtime
+from service.api import examples, pages
+from service.api.deps import Rt
+from service.api.documenting import answering, routes_of
+from service.api.problem_types import PROBLEM_TYPES, TYPES
+from service.formats import NAMES
+from service.lore.book import HOST_KINDS, STRICT, Dialect
+from service.lore.errors import NotFound
+
+router = routes_of("Service")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """The limits that are settings; what is fixed stands in the schema of each field."""
+
+    __pydantic_config__ = STRICT
+
+    body_bytes: int
+    import_bytes: int
+    books: int
+    entries: int
+    """Of one book."""
+    entries_a_call: int
+    fetch_tokens: int
+    import_wait_seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Embedding:
+    """How the service finds by meaning."""
+
+    __pydantic_config__ = STRICT
+
+    state: Literal["loading", "ready", "failed"]
+    """Until it is `ready`, retrievals answer by names alone and say so."""
+    detail: str | None
+    """Why it failed; it is tried again."""
+    space: str | None
+    """Id of the vector space; vectors of another are never compared. Null until the model is loaded."""
+    model: str | None
+    dimension: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capabilities:
+    """What this service can do."""
+
+    __pydantic_config__ = STRICT
+
+    api: Literal["v1"]
+    version: str
+    """Of the program."""
+    limits: Limits
+    dialects: tuple[str, ...]
+    host_kinds: tuple[str, ...]
+    formats: tuple[str, ...]
+    """Read and written."""
+    tokenizers: tuple[str, ...]
+    """Those that count exactly; any other model is counted with a margin, and the answer says so."""
+    default_tokenizer: str
+    budget_tokens: int
+    """When a request names no budget."""
+    embedding: Embedding
+
+
+@dataclass(frozen=True, kw_only=True)
+class Readiness:
+    """Whether requests can be answered."""
+
+    __pydantic_config__ = STRICT
+
+    status: Literal["ready"]
+    degraded: tuple[str, ...]
+    """Why answers are poorer than they could be; empty when all is well."""
+
+
+def program_version() -> str:
+    """The version of the installed program; `0` in a source tree that was never installed."""
+    try:
+        return version("worldbook")
+    except PackageNotFoundError:
+        return "0"
+
+
+def embedding_of(runtime: Runtime) -> Embedding:
+    """What the encoder says about itself."""
+    state, space = runtime.encoder.state, runtime.encoder.space
+    return Embedding(
+        state=state.status,
+        detail=state.reason or None,
+        space=space.id if space else None,
+        model=space.model if space else None,
+        dimension=space.dimension if space else None,
+    )
+
+
+@router.get("/v1", responses=answering(200, examples.CAPABILITIES))
+def read_capabilities(runtime: Rt) -> Capabilities:
+    """Versions, limits, formats, tokenizers, and the state of the embedding model."""
+    settings = runtime.settings
+    return Capabilities(
+        api="v1",
+        version=program_version(),
+        limits=Limits(
+            body_bytes=settings.max_body_bytes,
+            import_bytes=settings.max_import_bytes,
+            books=settings.max_books,
+            entries=settings.max_entries,
+            entries_a_call=settings.max_entries_a_call,
+            fetch_tokens=settings.max_fetch_tokens,
+            import_wait_seconds=settings.max_import_wait,
+        ),
+        dialects=get_args(Dialect),
+        host_kinds=HOST_KINDS,
+        formats=NAMES,
+        tokenizers=tokenizers.known(),
+        default_tokenizer=default_tokenizer(runtime).name,
+        budget_tokens=settings.budget_tokens,
+        embedding=embedding_of(runtime),
+    )
+
+
+@router.get("/healthz", responses=answering(200, "ok", media_type="text/plain"), response_class=PlainTextResponse)
+async def healthz() -> str:
+    """The process is alive. Asks neither model nor database nor the thread pool, so it answers under any load."""
+    return "ok"
+
+
+@router.get("/readyz", responses=answering(200, examples.READY))
+def readyz(runtime: Rt) -> Readiness:
+    """The database answers. A model that is missing or still loading is `degraded`: names are found without it."""
+    editing.list_books(runtime, limit=1)
+    embedding = embedding_of(runtime)
+    why = f"the embedding model is {embedding.state}" + (f": {embedding.detail}" if embedding.detail else "")
+    return Readiness(status="ready", degraded=() if embedding.state == "ready" else (why,))
+
+
+@router.get("/problems", response_class=HTMLResponse, responses=answering(200, None))
+def list_problems() -> str:
+    """All types of problems, as a page."""
+    return pages.contents(PROBLEM_TYPES)
+
+
+@router.get(
+    "/problems/{name}", response_class=HTMLResponse, responses=answering(200, None, "not-found", "invalid-request")
+)
+def read_problem(name: Annotated[str, Path(description="Last part of a problem's `type`.")]) -> str:
+    """What a type of problem means and what to do about it, as a page."""
+    if name not in TYPES:
+        raise NotFound(f"no problem type {name}", remedy="GET /problems lists them all.")
+    return pages.page(TYPES[name])

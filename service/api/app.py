@@ -1,0 +1,85 @@
+"""The application: one function of the settings; nothing is built at import."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TypedDict
+
+from anyio.to_thread import current_default_thread_limiter
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from starlette.middleware.cors import CORSMiddleware
+
+from embeddings.embedder import Embedder
+from service.actions.editing import Changes
+from service.actions.runtime import Runtime, running
+from service.api import about, books, documenting, entries, hosts, retrieving, transfers
+from service.api.gate import Gate
+from service.api.handling import handle_errors
+from service.api.problems import Problem
+from service.lore.book import Entry
+from service.settings import Settings
+from service.validation import adapter
+
+DESCRIPTION = """Semantic retrieval for lore: attach books to the characters and stories of your app, post the recent
+conversation, and get two texts ready to inject, with a reason for every entry.
+
+Errors are problems (RFC 9457); the `type` of each is the path of a page that explains it. Send `If-Match` with the
+`ETag` of what you read to be refused rather than to overwrite. Unknown fields and parameters are errors.
+"""
+EXPOSED = ["ETag", "Location", "X-Request-Id", "Retry-After", "Idempotent-Replayed", "Content-Disposition"]
+
+
+class State(TypedDict):
+    """What the lifespan hands to the requests."""
+
+    runtime: Runtime
+
+
+def create_app(settings: Settings, *, load: Callable[[], Embedder] | None = None) -> FastAPI:
+    """The service over HTTP. `load` makes the embedder instead of the setting `model`."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[State]:
+        # The database pool has as many connections as requests may run at once; more would wait inside the pool.
+        current_default_thread_limiter().total_tokens = settings.threads
+        with running(settings, load=load) as runtime:
+            yield {"runtime": runtime}
+
+    app = FastAPI(
+        title="Worldbook",
+        summary="Semantic retrieval service for lore",
+        description=DESCRIPTION,
+        version=about.program_version(),
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        separate_input_output_schemas=False,
+    )
+    for module in (retrieving, books, entries, transfers, hosts, about, documenting):
+        # As they are: `include_router` would build each route anew, which the first request then waits for.
+        app.router.routes.extend(module.router.routes)
+    _prepare_types(app)
+    app.mount("/docs/static", documenting.docs_files())
+    documenting.describe(app)
+    handle_errors(app)
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.cors_origins,
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=EXPOSED,
+        )
+    app.add_middleware(Gate, allowed_hosts=settings.allowed_hosts, origins=settings.cors_origins)
+    return app
+
+
+def _prepare_types(app: FastAPI) -> None:
+    """Build what validates and writes the answers before threads do: pydantic reads docstrings with `ast`, and the one
+    of Python 3.11 fails when two threads parse at once."""
+    answered = (route.response_model for route in app.routes if isinstance(route, APIRoute))
+    for kind in (Problem, Changes, tuple[Entry, ...], *filter(None, answered)):
+        adapter(kind)

@@ -1,0 +1,82 @@
+"""Books: list, create, read, change, delete."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import Body, Query
+from starlette.responses import Response
+
+from service.actions import editing
+from service.actions.paging import Page
+from service.api import examples
+from service.api.answers import created, versioned
+from service.api.deps import BookId, Cursor, IfMatch, IfNoneMatch, JsonOnce, Limit, Rt, Search
+from service.api.documenting import answering, patch_body, routes_of
+from service.lore.book import Book
+
+router = routes_of("Books")
+
+CHANGEABLE = ("name", "description", "enabled", "settings", "extensions")
+_POSTED = ("malformed-body", "too-large", "unsupported-media-type", "invalid-request", "limit-exceeded")
+
+Entries = Annotated[bool, Query(description="Also the entries, in list order.")]
+
+
+@router.get("/v1/books", responses=answering(200, examples.BOOKS, "invalid-request"))
+def list_books(
+    runtime: Rt,
+    q: Search = None,
+    sort: Annotated[Literal["name", "-updated_at"], Query(description="By name, or the last changed first.")] = "name",
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Page[Book]:
+    """Your books, page by page, without their entries. Token counts are zero here: read a single book for them."""
+    return editing.list_books(runtime, q=q, sort=sort, limit=limit, cursor=cursor)
+
+
+@router.post(
+    "/v1/books",
+    status_code=201,
+    response_model=Book,
+    responses=answering(201, examples.BOOK, *_POSTED, "name-taken", "in-progress", "idempotency-mismatch"),
+)
+def create_book(runtime: Rt, once: JsonOnce, book: Annotated[Book, Body(examples=[examples.BOOK_IN])]) -> Response:
+    """A new book, with entries or without. Vectors come afterwards: `counts.pending_vectors` tells how far they are."""
+
+    def create() -> Response:
+        new = editing.create_book(runtime, book)
+        return created(new, f"/v1/books/{new.id}")
+
+    return once(create)
+
+
+@router.get(
+    "/v1/books/{book}",
+    response_model=Book,
+    responses={**answering(200, examples.BOOK, "not-found", "invalid-request"), 304: {"description": "Not modified."}},
+)
+def read_book(runtime: Rt, book_id: BookId, seen: IfNoneMatch = None, entries: Entries = False) -> Response:
+    """A book with its settings, counts, token costs and warnings."""
+    return versioned(editing.read_book(runtime, book_id, entries=entries), seen)
+
+
+@router.patch(
+    "/v1/books/{book}",
+    response_model=Book,
+    responses=answering(200, examples.BOOK, *_POSTED, "not-found", "name-taken", "version-mismatch"),
+    openapi_extra=patch_body(Book, CHANGEABLE, examples.BOOK_PATCH),
+)
+def change_book(runtime: Rt, book_id: BookId, patch: Annotated[dict[str, Any], Body()], version: IfMatch) -> Response:
+    """Change the name, the description, the settings, or switch the whole book off and on."""
+    return versioned(editing.change_book(runtime, book_id, patch, version))
+
+
+@router.delete(
+    "/v1/books/{book}",
+    status_code=204,
+    responses=answering(204, None, "not-found", "version-mismatch", "invalid-request"),
+)
+def delete_book(runtime: Rt, book_id: BookId, version: IfMatch) -> None:
+    """Delete a book with its entries, and detach it from every host. Its id is never given out again."""
+    editing.delete_book(runtime, book_id, version)

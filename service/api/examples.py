@@ -1,0 +1,260 @@
+"""The examples of the contract; a test reads each through the type that it stands for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+ENTRY_IN: dict[str, Any] = {
+    "title": "The Salt Gate",
+    "content": "The gate opens at low tide, and only to those who carry salt.",
+    "aliases": ["Porta de Sal", "塩の門"],
+    "gist": "the only way through the sea wall",
+}
+ENTRY: dict[str, Any] = {
+    **ENTRY_IN,
+    "tier": "relevant",
+    "enabled": True,
+    "extensions": {},
+    "id": 17,
+    "handle": "bakiru-17",
+    "version": 38,
+    "position": 16,
+    "tokens": 21,
+    "vectors": "ready",
+    "warnings": [],
+    "updated_at": "2026-11-29T20:01:33.002Z",
+}
+BOOK_IN: dict[str, Any] = {
+    "name": "Salt Coast",
+    "description": "The shore between the two tides.",
+    "entries": [
+        {"title": "The Drowning Law", "content": "No ship leaves on a spring tide.", "tier": "canon"},
+        ENTRY_IN,
+    ],
+}
+BOOK: dict[str, Any] = {
+    "id": "bakiru",
+    "version": 41,
+    "name": "Salt Coast",
+    "description": "The shore between the two tides.",
+    "dialect": "world",
+    "enabled": True,
+    "settings": {"places": None, "floor": None},
+    "entries": None,
+    "extensions": {},
+    "counts": {"entries": 93, "enabled": 90, "canon": 2, "pending_vectors": 0, "failed_vectors": 0},
+    "tokens": {"canon": 1126, "relevant": 14880, "tokenizer": "o200k_base"},
+    "warnings": [{"kind": "heavy_canon", "detail": "canon: 1,126 tokens every turn"}],
+    "created_at": "2026-11-02T09:10:00.000Z",
+    "updated_at": "2026-11-30T17:20:11.480Z",
+}
+BOOKS = {"items": [BOOK], "next_cursor": None, "total": None}
+BOOK_PATCH = {"name": "Salt Coast", "enabled": True, "settings": {"places": 6}}
+ENTRIES = {"items": [{**ENTRY, "content": ""}], "next_cursor": None, "total": 93}
+ENTRIES_IN = [ENTRY_IN, {"title": "Spring tide", "content": "Twice a month the sea comes over the wall."}]
+ADDED = {"items": [ENTRY]}
+ENTRY_PATCH = {"aliases": ["Porta de Sal"], "tier": "canon"}
+BATCH = {"ids": [3, 9], "set": {"enabled": False}}
+ORDER = {"ids": [9, 3], "to": "top"}
+ORDERED = {"version": 42, "canon_tokens": 1126}
+
+HOST_IN: dict[str, Any] = {"name": "The Salt Coast, a story", "cast": ["character:ilse", "character:mira"]}
+HOST: dict[str, Any] = {
+    **HOST_IN,
+    "kind": "story",
+    "key": "salt-coast",
+    "created_at": "2026-11-02T09:10:00.000Z",
+}
+HOSTS = {"items": [HOST], "next_cursor": None, "total": None}
+LABEL = {"label": "Ilse"}
+ATTACHED = [{"book_id": "bakiru", "label": None, "via": ["story:salt-coast"]}]
+ATTACHMENTS = [{"book": "bakiru", "label": None}]
+
+MESSAGES = [
+    {"role": "user", "name": "Mira", "content": "Who rules this shore?"},
+    {"role": "assistant", "name": "Ilse", "content": 'Ilse shrugs. "Ask the warden, not me."'},
+    {"role": "user", "name": "Mira", "content": "Então vamos à Porta de Sal antes da maré."},
+]
+RETRIEVE: dict[str, Any] = {
+    "hosts": ["story:salt-coast", "character:ilse"],
+    "messages": MESSAGES,
+    "conversation": "c-81",
+    "model": "gpt-5",
+    "budget_tokens": 2000,
+}
+
+
+def _trace(handle: str, title: str, status: str, tokens: int, reason: dict[str, Any], **more: Any) -> dict[str, Any]:
+    book, _, number = handle.partition("-")
+    return {
+        "handle": handle,
+        "id": int(number),
+        "book": book,
+        "label": None,
+        "title": title,
+        "status": status,
+        "tokens": tokens,
+        "text": None,
+        "reason": reason,
+        "hits": [],
+        **more,
+    }
+
+
+_NAMED = {"kind": "named", "alias": "Porta de Sal", "message": 2, "span": [14, 26], "text": "Porta de Sal"}
+RETRIEVED: dict[str, Any] = {
+    "prompt": {
+        "stable": {
+            "text": "<lore-9c41>\n# Canon: Salt Coast\n## The Drowning Law\n"
+            "No ship leaves on a spring tide.\n</lore-9c41>\n",
+            "tokens": 34,
+            "hash": "5d0e8a3c1f7742b9a6c4e0d19b83f2aa",
+        },
+        "volatile": {
+            "text": "<lore-9c41>\n# Named\n## The Salt Gate [bakiru-17]\nThe gate opens at low tide …\n"
+            "# World index (fetch any by its handle)\n- Warden Oru [bakiru-4]: keeper of the sea wall\n</lore-9c41>\n",
+            "tokens": 71,
+            "hash": "07aa41d2c09b4f52b1ce6f3a90d8e714",
+        },
+    },
+    "sections": {
+        "canon": {
+            "tokens": 34,
+            "text": None,
+            "entries": [
+                _trace(
+                    "bakiru-1",
+                    "The Drowning Law",
+                    "canon",
+                    14,
+                    {"kind": "canon", "place": 1, "kept_over_budget": False},
+                )
+            ],
+        },
+        "whole": {"tokens": 0, "text": None, "entries": []},
+        "named": {
+            "tokens": 40,
+            "text": None,
+            "entries": [_trace("bakiru-17", "The Salt Gate", "named", 27, _NAMED, hits=[_NAMED])],
+        },
+        "matched": {"tokens": 0, "text": None, "entries": []},
+        "index": {"tokens": 31, "text": None, "lines": 1, "shape": "long_gists", "more": 0},
+    },
+    "over_budget": [],
+    "rest": [],
+    "counts": [
+        {"status": "canon", "reason": "canon", "count": 1},
+        {"status": "named", "reason": "named", "count": 1},
+        {"status": "indexed", "reason": "unmatched", "count": 1},
+    ],
+    "books": [
+        {
+            "id": "bakiru",
+            "version": 41,
+            "name": "Salt Coast",
+            "dialect": "world",
+            "label": None,
+            "via": ["story:salt-coast"],
+            "went": "matched",
+            "pending_vectors": 0,
+        }
+    ],
+    "budget": {"limit": 2000, "used": 105, "canon_limit": 1000, "canon_used": 34},
+    "tokenizer": {"name": "o200k_base", "exact": True, "detail": None},
+    "degraded": [],
+    "run": {
+        "request_id": "rq_01KBAZ3T5YJ8W2M6N4QX7C9DEF",
+        "turn": 2,
+        "timings_ms": {"open": 0.4, "embed": 4.1, "retrieve": 0.7, "total": 5.4},
+    },
+}
+PREVIEWED = {**RETRIEVED, "run": {**RETRIEVED["run"], "request_id": None}}
+FETCH = {"names": ["bakiru-17", "porta de  SAL", "Salt Gaet"], "hosts": ["story:salt-coast"], "max_tokens": 1500}
+FETCHED = {
+    "entries": [
+        {
+            "handle": "bakiru-17",
+            "title": "The Salt Gate",
+            "book": "bakiru",
+            "label": None,
+            "content": ENTRY["content"],
+            "tokens": 27,
+            "cut": False,
+            "asked": ["bakiru-17", "porta de  SAL"],
+        }
+    ],
+    "missing": [{"name": "Salt Gaet", "nearest": [{"handle": "bakiru-17", "title": "The Salt Gate"}]}],
+    "tokens": 27,
+}
+SEARCH = {"query": "who guards the wall", "hosts": ["story:salt-coast"], "limit": 10}
+FOUND = {
+    "items": [
+        {
+            "handle": "bakiru-4",
+            "title": "Warden Oru",
+            "gist": "keeper of the sea wall",
+            "book": "bakiru",
+            "label": None,
+            "tokens": 96,
+            "reason": {"kind": "matched", "rank": 1, "score": 0.388, "strength": "strong", "message": None},
+        }
+    ],
+    "next_cursor": None,
+    "degraded": [],
+}
+
+CAPABILITIES: dict[str, Any] = {
+    "api": "v1",
+    "version": "0.1.0",
+    "limits": {
+        "body_bytes": 2_000_000,
+        "import_bytes": 16_000_000,
+        "books": 10_000,
+        "entries": 10_000,
+        "entries_a_call": 500,
+        "fetch_tokens": 4000,
+        "import_wait_seconds": 60.0,
+    },
+    "dialects": ["world"],
+    "host_kinds": ["character", "story", "novel", "server", "persona", "conversation"],
+    "formats": ["worldbook", "sillytavern"],
+    "tokenizers": ["cl100k_base", "o200k_base"],
+    "default_tokenizer": "o200k_base",
+    "budget_tokens": 2000,
+    "embedding": {
+        "state": "ready",
+        "detail": None,
+        "space": "3f9c2b7d10a4e865",
+        "model": "intfloat/multilingual-e5-small",
+        "dimension": 384,
+    },
+}
+READY: dict[str, Any] = {"status": "ready", "degraded": []}
+IMPORTED: dict[str, Any] = {
+    "book": {"id": "bakiru", "version": 1, "name": "Salt Coast"},
+    "format": {"name": "sillytavern", "version": None, "container": "json"},
+    "mode": "new",
+    "added": 91,
+    "removed": 0,
+    "skipped": [{"index": 40, "title": None, "kind": "no_content", "detail": "entry without content"}],
+    "no_home": [{"setting": "sticky", "count": 3}, {"setting": "group", "count": 1}],
+    "warnings": [
+        {
+            "kind": "literal_regex",
+            "index": 7,
+            "detail": "/or[uo]/ is kept as written and matches nothing else",
+        }
+    ],
+    "pending_vectors": 91,
+}
+IMPORTED_INTO: dict[str, Any] = {
+    **IMPORTED,
+    "book": {"id": "bakiru", "version": 42, "name": "Salt Coast"},
+    "mode": "append",
+    "added": 1,
+    "skipped": [{"index": 12, "title": "Oru", "kind": "duplicate", "detail": "same content as bakiru-4"}],
+    "no_home": [],
+    "warnings": [],
+    "pending_vectors": 1,
+}
+EXPORTED: dict[str, Any] = {"format": "sillytavern", "losses": [{"setting": "gist", "count": 12}]}

@@ -1,0 +1,126 @@
+"""What every request passes first: its id, the hosts and origins that are answered, and the last catch of a fault."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Collection, Sequence
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.api.problems import respond
+from service.api.refusals import HostNotAllowed, OriginNotAllowed
+from service.lore.errors import WorldbookError
+
+log = logging.getLogger(__name__)
+
+MAX_REQUEST_ID = 200
+PROBES = ("/healthz", "/readyz")
+"""Probes call by address, and nothing in the answers is worth protecting."""
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+_BASE_32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def new_request_id() -> str:
+    """`rq_` and a ULID: 48 bits of milliseconds, 80 random bits, in Crockford's base 32; sorts by time."""
+    number = (time.time_ns() // 1_000_000) << 80 | secrets.randbits(80)
+    return "rq_" + "".join(_BASE_32[number >> shift & 31] for shift in range(125, -1, -5))
+
+
+class Gate:
+    """ASGI middleware, outermost.
+
+    Paths are matched as they were sent, still percent-encoded, so that the key of a host may hold a slash.
+    """
+
+    def __init__(self, app: ASGIApp, *, allowed_hosts: Sequence[str], origins: Collection[str]) -> None:
+        self.app = app
+        self.allowed_hosts = frozenset(host.lower() for host in allowed_hosts)
+        self.origins = frozenset(origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        request_id = _request_id(headers.get("x-request-id", ""))
+        sent = _Sent(send, request_id, without_body=scope["method"] == "HEAD")
+        scope = {
+            **scope,
+            "method": "GET" if scope["method"] == "HEAD" else scope["method"],
+            "path": scope["raw_path"].decode("utf-8", "replace") if scope.get("raw_path") else scope["path"],
+            "state": {**scope.get("state", {}), "request_id": request_id},
+        }
+        refusal = self._refusal(scope, headers)
+        if refusal is not None:
+            await respond(refusal, request_id)(scope, receive, sent)
+            return
+        try:
+            await self.app(scope, receive, sent)
+        except (asyncio.CancelledError, KeyboardInterrupt, SystemExit):
+            raise
+        except ClientDisconnect:
+            log.info("%s: the client went away", request_id)
+        except BaseException as error:  # a panic in a Rust library is no Exception
+            log.exception("%s: %s %s failed", request_id, scope["method"], scope["path"])
+            if sent.started:
+                raise
+            await respond(error, request_id)(scope, receive, sent)
+
+    def _refusal(self, scope: Scope, headers: Headers) -> WorldbookError | None:
+        host = headers.get("host", "")
+        if scope["path"] in PROBES:
+            return None
+        if "*" not in self.allowed_hosts and _without_port(host).lower() not in self.allowed_hosts:
+            return HostNotAllowed(host)
+        origin = headers.get("origin")
+        if origin is None or scope["method"] in SAFE_METHODS or origin in self.origins or "*" in self.origins:
+            return None
+        return None if _authority(origin) == host.lower() else OriginNotAllowed(origin)
+
+
+class _Sent:
+    """`send` with the headers that every answer has, and without the body when nobody asked for one."""
+
+    def __init__(self, send: Send, request_id: str, *, without_body: bool) -> None:
+        self.send = send
+        self.request_id = request_id
+        self.without_body = without_body
+        self.started = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.started = True
+            headers = MutableHeaders(raw=list(message["headers"]))
+            headers["X-Request-Id"] = self.request_id
+            headers["X-Content-Type-Options"] = "nosniff"
+            # An ETag counts edits, not arriving vectors: a browser that stored answers would show stale counts.
+            headers.setdefault("Cache-Control", "no-store")
+            message = {**message, "headers": headers.raw}
+        elif message["type"] == "http.response.body" and self.without_body:
+            message = {**message, "body": b""}
+        await self.send(message)
+
+
+def _request_id(given: str) -> str:
+    """The caller's id; our own when there is none, or when it is no line of a log."""
+    usable = given.isascii() and given.isprintable() and 0 < len(given) <= MAX_REQUEST_ID
+    return given if usable else new_request_id()
+
+
+def _without_port(host: str) -> str:
+    if host.startswith("["):
+        return host.partition("]")[0] + "]"
+    return host.partition(":")[0]
+
+
+def _authority(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""

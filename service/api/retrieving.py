@@ -1,0 +1,54 @@
+"""What models and apps ask at every turn: retrieve, preview, fetch, search."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+from fastapi import Body
+from starlette.responses import Response
+
+from service.actions import retrieving
+from service.api import examples
+from service.api.answers import as_json
+from service.api.deps import RequestId, Rt
+from service.api.documenting import answering, routes_of
+from service.lore.answer import FetchAnswer, RetrieveAnswer, SearchAnswer
+from service.lore.request import FetchRequest, RetrieveRequest, SearchRequest
+
+router = routes_of("Retrieval")
+
+Conversation = Annotated[RetrieveRequest, Body(examples=[examples.RETRIEVE])]
+_POSTED = ("malformed-body", "not-found", "too-large", "unsupported-media-type", "invalid-request")
+
+
+@router.post("/v1/retrieve", response_model=RetrieveAnswer, responses=answering(200, examples.RETRIEVED, *_POSTED))
+def retrieve(runtime: Rt, request_id: RequestId, asked: Conversation) -> Response:
+    """Two texts ready to inject, `prompt.stable` and `prompt.volatile`, and for every entry what became of it and why.
+
+    A missing or slow embedder is no error: the answer then rests on names alone and says so in `degraded`.
+    """
+    answer = retrieving.retrieve(runtime, asked)
+    return as_json(replace(answer, run=replace(answer.run, request_id=request_id)))
+
+
+@router.post("/v1/preview", response_model=RetrieveAnswer, responses=answering(200, examples.PREVIEWED, *_POSTED))
+def preview(runtime: Rt, asked: Conversation) -> Response:
+    """Exactly what a retrieve would answer, without recording anything; `trace` is full and texts come by section."""
+    return as_json(retrieving.preview(runtime, asked))
+
+
+@router.post("/v1/fetch", response_model=FetchAnswer, responses=answering(200, examples.FETCHED, *_POSTED))
+def fetch(runtime: Rt, asked: Annotated[FetchRequest, Body(examples=[examples.FETCH])]) -> Response:
+    """Entries in full by handle, title or alias, several at once; names nobody has come back with the nearest titles.
+
+    A title that two entries share returns both. Disabled entries, and entries of books that are not attached, are
+    missing like any unknown name.
+    """
+    return as_json(retrieving.fetch(runtime, asked))
+
+
+@router.post("/v1/search", response_model=SearchAnswer, responses=answering(200, examples.FOUND, *_POSTED))
+def search(runtime: Rt, asked: Annotated[SearchRequest, Body(examples=[examples.SEARCH])]) -> Response:
+    """One line per entry that answers the question, without its text: read that with fetch."""
+    return as_json(retrieving.search(runtime, asked))

@@ -1,0 +1,174 @@
+"""Bodies are read as strictly as a service needs it, whatever the route."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+JSON = {"Content-Type": "application/json"}
+BOM = b"\xef\xbb\xbf"
+ENTRY = b'{"title": "Oru", "content": "The warden."%s}'
+DEEP = b'{"name": "a", "extensions": {"x": %s%s}}' % (b"[" * 100_000, b"]" * 100_000)
+
+BAD = [
+    # what is wrong, body, status, type, where
+    ("I18 nested 100,000 deep", b"[" * 100_000, 422, "invalid-request", ["#"]),
+    ("I18 nested deep and closed", DEEP, 422, "invalid-request", None),
+    ("I18 an integer of 5,000 digits", b'{"name": "a", "version": ' + b"9" * 5000 + b"}", 422, "invalid-request", None),
+    ("I17 NaN", b'{"name": "a", "settings": {"floor": NaN}}', 422, "invalid-request", ["#/settings/floor"]),
+    ("I17 Infinity", b'{"name": "a", "settings": {"floor": -Infinity}}', 422, "invalid-request", ["#/settings/floor"]),
+    ("I17 1e999", b'{"name": "a", "settings": {"floor": 1e999}}', 422, "invalid-request", ["#/settings/floor"]),
+    ("I17 beyond 2^63", b'{"name": "a", "version": 9223372036854775808}', 422, "invalid-request", ["#/version"]),
+    (
+        "I17 beyond 2^53",
+        b'{"name": "a", "extensions": {"n": 9007199254740992}}',
+        422,
+        "invalid-request",
+        ["#/extensions/n"],
+    ),
+    ("I16 lone surrogate", b'{"name": "\\ud83d"}', 422, "invalid-request", ["#/name"]),
+    (
+        "I16 lone surrogate in a key",
+        b'{"name": "a", "extensions": {"\\ud83d": 1}}',
+        422,
+        "invalid-request",
+        ["#/extensions"],
+    ),
+    ("NUL", b'{"name": "a\\u0000b"}', 422, "invalid-request", ["#/name"]),
+    ("no JSON", b"name=Salt", 400, "malformed-body", None),
+    ("half a JSON", b'{"name": "Salt', 400, "malformed-body", None),
+    ("two values", b'{"name": "Salt"} {}', 400, "malformed-body", None),
+    ("Latin-1", '{"name": "Côte"}'.encode("latin-1"), 400, "malformed-body", None),
+    ("UTF-16", '{"name": "Salt"}'.encode("utf-16"), 400, "malformed-body", None),
+    ("nothing", b"", 422, "invalid-request", ["#"]),
+    ("null", b"null", 422, "invalid-request", ["#"]),
+    ("a list", b"[]", 422, "invalid-request", ["#"]),
+    ("a misspelt field", b'{"name": "a", "descripton": ""}', 422, "invalid-request", ["#/descripton"]),
+    ("several faults at once", b'{"nam": "a", "enabled": 7}', 422, "invalid-request", ["#/enabled", "#/nam", "#/name"]),
+    ("a wrong entry", b'{"name": "a", "entries": [{"title": "t"}]}', 422, "invalid-request", ["#/entries/0/content"]),
+]
+
+
+@pytest.mark.parametrize(("body", "status", "name", "where"), [pytest.param(*row[1:], id=row[0]) for row in BAD])
+def test_bad_bodies_are_refused(
+    client: TestClient, body: bytes, status: int, name: str, where: list[str] | None
+) -> None:
+    """I16, I17, I18: a body that cannot be kept is refused with pointers to what is wrong, never as our fault."""
+    answer = client.post("/v1/books", content=body, headers=JSON)
+    problem = answer.json()
+    assert (answer.status_code, problem["type"]) == (status, f"/problems/{name}"), answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert problem["remedy"]
+    if where is not None:
+        assert sorted({error["pointer"] for error in problem["errors"]}) == where
+
+
+def test_a_byte_order_mark_is_accepted(client: TestClient) -> None:
+    """I14: a body that begins with a byte-order mark is read like any other."""
+    answer = client.post("/v1/books", content=BOM + '{"name": "Küste"}'.encode(), headers=JSON)
+    assert (answer.status_code, answer.json()["name"]) == (201, "Küste")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "remedy"),
+    [
+        ({"descripton": ""}, "did you mean description?"),
+        ({"entries": [{"title": "t", "content": "c", "alias": []}]}, "did you mean aliases?"),
+        ({"settings": {"place": 3}}, "did you mean places?"),
+    ],
+)
+def test_a_misspelt_field_is_guessed(client: TestClient, wrong: dict[str, Any], remedy: str) -> None:
+    """An unknown field is an error that names the field that was meant, at any depth."""
+    problem = client.post("/v1/books", json={"name": "a", **wrong}).json()
+    assert [error["remedy"] for error in problem["errors"]] == [remedy]
+
+
+@pytest.mark.parametrize("message", [b'"\\ud83d"', b'"a\\u0000b"'])
+def test_messages_are_checked_as_well(client: TestClient, message: bytes) -> None:
+    """I16: a lone surrogate or NUL in a message of a retrieval is refused with a pointer to the message."""
+    body = b'{"conversation": "c", "messages": [{"role": "user", "content": %s}]}' % message
+    for route in ("/v1/retrieve", "/v1/preview"):
+        answer = client.post(route, content=body, headers=JSON)
+        assert answer.status_code == 422
+        assert answer.json()["errors"][0]["pointer"] == "#/messages/0/content"
+
+
+@pytest.mark.parametrize(("budget", "status"), [(0, 200), (None, 200), (-1, 422), (200_001, 422), ("many", 422)])
+def test_a_budget_has_one_meaning(client: TestClient, budget: object, status: int) -> None:
+    """T14: a budget of 0 is a budget of 0, null is the setting, and a negative one is an error."""
+    body = {"conversation": "c", "messages": [{"role": "user", "content": "hi"}], "budget_tokens": budget}
+    answer = client.post("/v1/retrieve", json=body)
+    assert answer.status_code == status
+    if status == 200:
+        assert answer.json()["budget"]["limit"] == (2000 if budget is None else budget)
+    else:
+        assert answer.json()["errors"][0]["pointer"] == "#/budget_tokens"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Content-Type": "application/x-www-form-urlencoded"},
+        {"Content-Type": "text/plain"},
+        {"Content-Type": "text/json"},
+        {"Content-Type": "application/json; charset=latin-1"},
+        {"Content-Type": "nonsense"},
+        {"Content-Type": "application/json", "Content-Encoding": "gzip"},
+    ],
+)
+def test_other_types_are_refused(client: TestClient, headers: dict[str, str]) -> None:
+    """A body that does not say that it is JSON in UTF-8 is refused, and the remedy names what is read."""
+    answer = client.post("/v1/books", content=b'{"name": "a"}', headers=headers)
+    assert answer.status_code == 415
+    assert answer.json()["type"] == "/problems/unsupported-media-type"
+    assert "application/json" in answer.json()["remedy"] or "plain bytes" in answer.json()["remedy"]
+
+
+@pytest.mark.parametrize(
+    "media_type", ["application/json", "application/merge-patch+json", 'Application/JSON; charset="UTF-8"']
+)
+def test_json_types_are_accepted(client: TestClient, new_book: Any, media_type: str) -> None:
+    """JSON may be called JSON or merge patch, in any case, with the charset that it has anyway."""
+    book = new_book()
+    answer = client.patch(
+        f"/v1/books/{book['id']}", content=json.dumps({"description": "new"}), headers={"Content-Type": media_type}
+    )
+    assert (answer.status_code, answer.json()["description"]) == (200, "new")
+
+
+@pytest.mark.parametrize(
+    ("path", "parameter", "remedy"),
+    [
+        ("/v1/books?limt=5", "limt", "did you mean limit?"),
+        ("/v1/books?limit=0", "limit", ""),
+        ("/v1/books?limit=201", "limit", ""),
+        ("/v1/books?limit=many", "limit", ""),
+        ("/v1/books?sort=size", "sort", "one of 'name' or '-updated_at'"),
+        ("/v1/books?q=a%00b", "q", "remove %00"),
+        ("/v1/books?cursor=nonsense", "cursor", "send next_cursor of the page before, or none"),
+        ("/v1?verbose=1", "verbose", "known: none"),
+        ("/v1/books/bakiru/entries/one", "entry", ""),
+        ("/v1/books/bakiru/entries/99999999999999999999", "entry", ""),
+        ("/v1/hosts/robot/r2", "kind", ""),
+        ("/v1/hosts/character/a%00b", "key", "remove %00"),
+    ],
+)
+def test_bad_parameters_are_refused(client: TestClient, path: str, parameter: str, remedy: str) -> None:
+    """A parameter of the path or query that is unknown or wrong is an error that names it."""
+    answer = client.get(path)
+    assert answer.status_code == 422, answer.text
+    [error] = answer.json()["errors"]
+    assert (error["parameter"], error["pointer"]) == (parameter, None)
+    assert error["detail"]
+    assert error["remedy"] == remedy or not remedy
+
+
+def test_all_faults_of_an_endless_list_are_not_told(client: TestClient) -> None:
+    """A body with thousands of faults is answered with the first hundred."""
+    answer = client.post("/v1/books", json={"name": "a", "entries": [{}] * 5000})
+    assert answer.status_code == 422
+    assert len(answer.json()["errors"]) == 100
