@@ -49,6 +49,8 @@ _VARIED = ((0, 0x3400), (0xA000, 0xAC00), (0xD7A4, 0xD800), (0xF900, PLAIN_PLANE
 """Where anything can fold or attach: not Han, Hangul syllables, surrogates, private use."""
 SPECIAL: Final = 0x200000
 CARE: Final = 0x400000
+BASE, ATTACHED, JAMO, UNSURE = range(4)
+"""Begins a cluster; continues it; continues it after Hangul; only its neighbours can tell."""
 
 
 def is_pictograph(character: str) -> bool:
@@ -143,6 +145,8 @@ class FoldingTable:
     """By code point, for planes 0 and 1 and one last row for all others: the folded code point of a character that
     folds to one, whatever stands beside it; SPECIAL + itself when only another special neighbour can change it; CARE
     when its cluster must be looked at."""
+    roles: npt.NDArray[np.uint8]
+    """By code point, in the same rows: how a character takes part in clusters (BASE, ATTACHED, JAMO, UNSURE)."""
     attached: frozenset[str]
     """The characters that belong to the cluster of whatever stands before them."""
 
@@ -166,7 +170,13 @@ def folding_table() -> FoldingTable:
     folded[0xD800:0xE000] = 0xFFFD
     for character, watched in _steady(marks, decompositions).items():
         folded[ord(character)] = ord(character) + SPECIAL * watched
-    return FoldingTable(folded, attached)
+
+    roles = np.full(PLAIN_PLANES + 1, BASE, dtype=np.uint8)
+    roles[[ord(c) for c in attached if ord(c) < PLAIN_PLANES]] = ATTACHED
+    roles[[ord(c) for c in VOWEL_AND_FINAL_JAMO]] = JAMO
+    roles[[ord(c) for c in characters if c.isspace() or c == ZWJ or c in REGIONAL_INDICATORS]] = UNSURE
+    roles[PLAIN_PLANES] = UNSURE
+    return FoldingTable(folded, roles, attached)
 
 
 def _steady(marks: list[str], decompositions: dict[str, str]) -> dict[str, bool]:

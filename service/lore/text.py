@@ -11,14 +11,19 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 import numpy as np
+import numpy.typing as npt
 
 from service.lore.folding_table import (
+    ATTACHED,
     CARE,
     INVISIBLE,
+    JAMO,
     REGIONAL_INDICATORS,
     SPECIAL,
+    UNSURE,
     VOWEL_AND_FINAL_JAMO,
     ZWJ,
     fold_cluster,
@@ -27,9 +32,11 @@ from service.lore.folding_table import (
     is_pictograph,
 )
 
-_ASCII = bytes(ord(" ") if chr(b).isspace() and b < 128 else ord(chr(b).lower()) if b < 128 else b for b in range(256))
+_ASCII_BLANKS = "\n\t\r\v\f\x1c\x1d\x1e\x1f"
 _BLANKS = re.compile("  +")
 _CACHED_LENGTH = 8
+_MANY = 64
+"""Clusters of a text from which finding them with numpy costs less than one by one."""
 _fold_short_cluster = lru_cache(maxsize=8192)(fold_cluster)
 
 
@@ -70,20 +77,24 @@ def fold(text: str) -> Folded:
     Blanks become one blank but are not trimmed. A dotless ı folds to i; whoever cares looks at the original.
     """
     if text.isascii():
-        plain = text.encode("ascii").translate(_ASCII).decode("ascii")
+        plain = text.lower()
+        for blank in _ASCII_BLANKS:  # nine searches cost less than one translation of every character
+            if blank in plain:
+                plain = plain.replace(blank, " ")
         if "  " not in plain:
             return Folded(plain, text)
-        return _fold_clusters(text, plain, [run.start() + 1 for run in _BLANKS.finditer(plain)])
+        runs = [run.span() for run in _BLANKS.finditer(plain)]
+        return _replace(text, plain, runs, [" "] * len(runs))
 
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<i4")
     folded = folding_table().folded.take(codes, mode="clip")
-    care: list[int] = []
+    care = np.empty(0, dtype=np.int64)
     widest = int(folded.max())
     if widest >= SPECIAL:
         special = np.flatnonzero(folded >= SPECIAL)
         # A character that is only watched is itself unless another special one stands before it.
         alone = (folded[special] < CARE) & ((folded[special - 1] < SPECIAL) | (special == 0))
-        care = special[~alone].tolist()
+        care = special[~alone]
         folded[special] = codes[special]
         folded[care] = 0
         widest = int(folded.max())
@@ -92,30 +103,62 @@ def fold(text: str) -> Folded:
     else:
         plain = folded.tobytes().decode("utf-32-le")
     if "  " in plain:
-        care = sorted([*care, *(run.start() + 1 for run in _BLANKS.finditer(plain))])
-    return _fold_clusters(text, plain, care) if care else Folded(plain, text)
+        care = np.sort(np.append(care, [run.start() + 1 for run in _BLANKS.finditer(plain)]))
+    if not care.size:
+        return Folded(plain, text)
+    spans = _few_clusters(text, care.tolist()) if care.size < _MANY else _many_clusters(text, codes, care)
+    clusters = [text[start:end] for start, end in spans]
+    folds = [_fold_short_cluster(c) if len(c) <= _CACHED_LENGTH else fold_cluster(c) for c in clusters]
+    return _replace(text, plain, spans, folds)
 
 
-def _fold_clusters(text: str, plain: str, care: list[int]) -> Folded:
-    """Fold the clusters around the positions in `care`, and copy the rest from `plain`, which is as long as `text`."""
-    pieces, starts, ends, origins = [], [], [], []
-    done = length = 0
-    for position in care:
-        if position < done:
-            continue
-        start = _cluster_start(text, position, done)
-        end = _cluster_end(text, start)
-        cluster = text[start:end]
-        out = _fold_short_cluster(cluster) if end - start <= _CACHED_LENGTH else fold_cluster(cluster)
-        pieces.append(plain[done:start])
-        pieces.append(out)
-        length += start - done + len(out)
-        starts.append(length - len(out))
-        ends.append(length)
-        origins.append(end)
-        done = end
-    pieces.append(plain[done:])
+def _replace(text: str, plain: str, spans: list[tuple[int, int]], folds: list[str]) -> Folded:
+    """Put the folds of the clusters at these spans into `plain`, which is as long as `text` and right elsewhere."""
+    origins = [end for _, end in spans]
+    pieces = [""] * (2 * len(spans) + 1)
+    pieces[1::2] = folds
+    pieces[2::2] = [plain[end:start] for end, (start, _) in zip(origins, [*spans[1:], (len(plain), 0)], strict=True)]
+    pieces[0] = plain[: spans[0][0]]
+    growth = accumulate(len(out) - end + start for (start, end), out in zip(spans, folds, strict=True))
+    ends = [end + grown for end, grown in zip(origins, growth, strict=True)]
+    starts = [end - len(out) for end, out in zip(ends, folds, strict=True)]
     return Folded("".join(pieces), text, starts, ends, origins)
+
+
+def _few_clusters(text: str, care: list[int]) -> list[tuple[int, int]]:
+    """The [start, end) of the clusters around these positions, one by one."""
+    spans = []
+    done = 0
+    for position in care:
+        if position >= done:
+            start = _cluster_start(text, position, done)
+            done = _cluster_end(text, start)
+            spans.append((start, done))
+    return spans
+
+
+def _many_clusters(text: str, codes: npt.NDArray[np.int32], care: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
+    """The same for the many clusters of decomposed or pointed text: all at once, and the unsure ones one by one."""
+    roles = folding_table().roles.take(codes, mode="clip")
+    jamo = np.flatnonzero(roles == JAMO)
+    before = codes[jamo - 1]
+    hangul = ((before >= 0x1100) & (before < 0x1200)) | ((before >= 0xA960) & (before < 0xA980))
+    hangul |= (before >= 0xAC00) & (before < 0xD7FC)
+    begins = (roles != ATTACHED) & (codes != ord(ZWJ))
+    begins[jamo[hangul]] = False
+    begins[0] = True
+    bases = np.flatnonzero(begins)
+    cluster = np.searchsorted(bases, care, side="right") - 1
+    unsure = (roles[care] == UNSURE) | (roles[bases[cluster]] == UNSURE)
+    sure = np.unique(cluster[~unsure])
+    starts, ends = bases[sure], np.append(bases, len(text))[sure + 1]
+    if not unsure.any():
+        return list(zip(starts.tolist(), ends.tolist(), strict=True))
+    slow = _few_clusters(text, care[unsure].tolist())
+    slow_starts, slow_ends = np.array(slow).T
+    last = np.searchsorted(slow_starts, starts, side="right") - 1
+    free = (last < 0) | (slow_ends[last] <= starts)
+    return sorted([*slow, *zip(starts[free].tolist(), ends[free].tolist(), strict=True)])
 
 
 def _cluster_start(text: str, position: int, lowest: int) -> int:
