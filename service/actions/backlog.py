@@ -128,8 +128,9 @@ class Backlog:
         everything = self._batches(space, None)
         first: deque[Iterator[list[PendingText]]] = deque()
         while not self._stopped:
-            while self._first:
-                first.append(self._batches(space, self._first.popleft()))
+            with self._changed:
+                first.extend(self._batches(space, book_id) for book_id in self._first)
+                self._first.clear()
             turn = first.popleft() if first else everything
             batch = next(turn, None)
             if batch is not None:
