@@ -315,5 +315,5 @@ def test_a_large_file_is_imported_quickly(rt: Runtime) -> None:
     assert len(data) > 2_000_000
     begun = time.perf_counter()
     report = import_book(rt, data, name="Salt")
-    assert time.perf_counter() - begun < 2.5  # a loaded machine; measured 0.3 s on a quiet one
+    assert time.perf_counter() - begun < 5  # measured: 0.4 s on a busy machine
     assert report.added == 1100

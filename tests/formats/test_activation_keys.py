@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.formats.keys import is_regex, split
+from tests.formats.worlds import unhurried
 
 
 @pytest.mark.parametrize(
@@ -75,12 +76,14 @@ def test_a_typed_list_splits_at_commas(text: str, keys: list[str]) -> None:
     assert list(split(text)) == keys
 
 
+@unhurried
 @given(st.lists(st.text(st.characters(exclude_characters=",/")).map(str.strip), min_size=1))
 def test_plain_keys_split_as_joined(keys: list[str]) -> None:
     """Keys without commas and slashes come out of a joined list as they went in."""
     assert list(split(",".join(keys))) == keys
 
 
+@unhurried
 @given(st.text("/\\,a( "))
 def test_splitting_loses_no_word(text: str) -> None:
     """Whatever the slashes, only commas and blanks disappear."""

@@ -15,7 +15,7 @@ from service.formats.report import NoHome
 from service.lore.book import Book, BookSettings, Entry
 from service.lore.errors import Invalid, UnreadableFile
 from service.lore.text import clean_line
-from tests.formats.worlds import anything, files, texts
+from tests.formats.worlds import anything, files, texts, unhurried
 
 lines = texts.map(clean_line).filter(bool)
 extensions = st.dictionaries(texts, anything, max_size=2)
@@ -45,6 +45,7 @@ def file(**book: Any) -> bytes:
     return json.dumps({"format": "worldbook", "version": 1, "book": book}).encode()
 
 
+@unhurried
 @given(books)
 def test_nothing_is_lost(book: Book) -> None:
     """F2: what is written is read back equal, every authored field and all extensions."""
@@ -54,6 +55,7 @@ def test_nothing_is_lost(book: Book) -> None:
     assert (found.skipped, found.no_home, found.warnings) == ((), (), ())
 
 
+@unhurried
 @given(files)
 def test_a_sillytavern_file_survives_the_detour(value: dict[str, Any]) -> None:
     """F3: SillyTavern to ours and back is identical, since the extensions hold what was read."""

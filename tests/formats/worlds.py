@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+
+unhurried = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""Machines differ: no example has a deadline."""
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
 words = st.text("abcЖ漢é' -,/", min_size=1, max_size=8)
