@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends
 from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import Response
@@ -21,6 +22,8 @@ from service.validation import parse_json
 
 JSON_TYPES = ("application/json", "application/merge-patch+json")
 MULTIPART = "multipart/form-data"
+LARGE_BODY = 50_000
+"""Bytes from which a body is parsed on a thread, since it would hold up the answers to all others."""
 MULTIPART_FRAME = 10_000
 """Bytes that a form may have around its file."""
 
@@ -61,7 +64,7 @@ async def _read_json(request: Request) -> Request:
     limit = settings_of(request).max_body_bytes
     body = await _capped(request, limit, "WORLDBOOK_MAX_BODY_BYTES").body()
     try:
-        value = parse_json(body)
+        value = parse_json(body) if len(body) < LARGE_BODY else await run_in_threadpool(parse_json, body)
     except UnreadableFile as error:
         raise MalformedBody(error.detail, remedy=error.remedy) from None
     return _JsonRequest(request.scope, request.receive, body, value)

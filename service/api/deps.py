@@ -119,12 +119,14 @@ class Once:
     runtime: Runtime
     key: str | None
     route: str
-    digest: str
+    content: bytes
+    """What makes two requests to a route the same."""
 
     def __call__(self, act: Callable[[], Response]) -> Response:
         if self.key is None:
             return act()
-        answer, replayed = once(self.runtime, self.key, self.route, self.digest, lambda: _stored(act()))
+        digest = hashlib.sha256(self.content).hexdigest()
+        answer, replayed = once(self.runtime, self.key, self.route, digest, lambda: _stored(act()))
         response = Response(answer.body, status_code=answer.status, headers=dict(answer.headers))
         if replayed:
             response.headers["Idempotent-Replayed"] = "true"
@@ -148,7 +150,7 @@ IdempotencyKey = Annotated[
 
 
 async def _json_once(request: Request, runtime: Rt, key: IdempotencyKey = None) -> Once:
-    return Once(runtime, key, route_of(request), hashlib.sha256(await request.body()).hexdigest())
+    return Once(runtime, key, route_of(request), await request.body())
 
 
 JsonOnce = Annotated[Once, Depends(_json_once)]

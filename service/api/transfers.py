@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Annotated, Literal
 
 from fastapi import Depends, Query
@@ -33,8 +32,7 @@ Wait = Annotated[bool, Query(description="Answer when the vectors are in, after 
 
 async def _upload_once(request: Request, runtime: Rt, file: Uploaded, key: IdempotencyKey = None) -> Once:
     # The file and not the body: each sending of a form draws another boundary.
-    digest = hashlib.sha256(f"{file.name}\n".encode(errors="replace") + file.data).hexdigest()
-    return Once(runtime, key, route_of(request), digest)
+    return Once(runtime, key, route_of(request), b"\n".join(((file.name or "").encode(errors="replace"), file.data)))
 
 
 UploadOnce = Annotated[Once, Depends(_upload_once)]
