@@ -56,7 +56,7 @@ def test_many_mixtures_fold_as_cluster_by_cluster() -> None:
     rng = random.Random(20)
     for n in range(3000):
         alphabets = rng.sample(MIXED, rng.choice([1, 1, 2, 3]))
-        length = 250 if n % 20 == 0 else rng.randint(1, 14)  # many clusters are found in another way than a few
+        length = 250 if n % 20 == 0 else rng.randint(1, 14)
         assert_fast_equals_slow("".join(rng.choice(rng.choice(alphabets)) for _ in range(length)))
 
 
@@ -68,6 +68,13 @@ def test_every_code_point_folds_as_in_the_reference() -> None:
     for point in sorted({*changing, *rest}):
         text = f"x{chr(point)}\u0301"
         assert fold(text).text == slow_fold(text)[0], hex(point)
+
+
+@pytest.mark.parametrize("alphabet", MIXED)
+def test_long_mixtures_fold_as_cluster_by_cluster(alphabet: str) -> None:
+    """Many clusters, which are found in another way than a few, fold as in the reference in every script."""
+    rng = random.Random(21)
+    assert_fast_equals_slow("".join(rng.choice(alphabet + alphabet + " a") for _ in range(800)))
 
 
 @settings(deadline=None)
