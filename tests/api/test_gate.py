@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import Callable
 
+import anyio
 import pytest
 from fastapi.testclient import TestClient
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.actions import editing
-from service.api.gate import new_request_id
+from service.api.gate import Gate, new_request_id
 
 ORIGIN = "https://evil.example"
 
@@ -187,3 +191,55 @@ def test_faults_of_the_service_say_nothing(
     assert "secret lore" in caplog.text
     monkeypatch.undo()
     assert client.get("/v1/books").status_code == 200
+
+
+def pass_through(app: ASGIApp) -> tuple[list[Message], BaseException | None]:
+    """Send one request through a gate before `app`; answers what was sent and what was raised."""
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"host", b"localhost")]}
+    try:
+        anyio.run(Gate(app, allowed_hosts=["localhost"], origins=[]), scope, receive, send)
+    except BaseException as error:
+        return sent, error
+    return sent, None
+
+
+async def _reads(scope: Scope, receive: Receive, send: Send) -> None:
+    await Request(scope, receive).body()
+
+
+async def _fails_late(scope: Scope, receive: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    raise RuntimeError("late")
+
+
+async def _is_stopped(scope: Scope, receive: Receive, send: Send) -> None:
+    raise asyncio.CancelledError
+
+
+def test_a_caller_who_leaves_is_no_fault(caplog: pytest.LogCaptureFixture) -> None:
+    """C08: a caller who goes away while sending gets no answer and leaves no error in the log."""
+    with caplog.at_level(logging.WARNING):
+        assert pass_through(_reads) == ([], None)
+    assert caplog.records == []
+
+
+def test_a_late_fault_ends_the_connection() -> None:
+    """A fault after the answer has begun is left to the server, which then ends the connection."""
+    sent, raised = pass_through(_fails_late)
+    assert [message["type"] for message in sent] == ["http.response.start"]
+    assert str(raised) == "late"
+
+
+def test_a_stopped_request_is_not_answered() -> None:
+    """A request that the server stops is stopped, and not answered as a fault."""
+    sent, raised = pass_through(_is_stopped)
+    assert sent == []
+    assert isinstance(raised, asyncio.CancelledError)
