@@ -45,8 +45,8 @@ def tokenizer_for(*, tokenizer: str | None, model: str | None, default: str, mar
             )
         return Tokenizer(name=tokenizer, encode=_encoder(tokenizer))
     if model is None:
-        name = default or ("o200k_base" if _at_hand("o200k_base") else FALLBACK)
-        return Tokenizer(name=name, encode=_encoder(name))
+        best = default or ("o200k_base" if _at_hand("o200k_base") else FALLBACK)
+        return Tokenizer(name=best, encode=_encoder(best))
     name = _encoding_of(model)
     if name is not None and name in known():
         return Tokenizer(name=name, encode=_encoder(name))

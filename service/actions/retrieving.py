@@ -8,11 +8,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import fields, replace
 
-from service.actions.hosting import Attached, resolve
-from service.actions.runtime import Runtime
-
 from embeddings.embedder import EmbedderError, EmbedderTimeout
+from service.actions.hosting import Attached, resolve
 from service.actions.presenting import OWNER, default_tokenizer
+from service.actions.runtime import Runtime
 from service.lore import fetching, retrieval, searching
 from service.lore.answer import (
     Degraded,
@@ -26,7 +25,7 @@ from service.lore.answer import (
 from service.lore.errors import FieldError, Invalid
 from service.lore.open_book import AttachedBook
 from service.lore.queries import Query
-from service.lore.ranking import Meaning
+from service.lore.ranking import SPELLING, Meaning
 from service.lore.request import FetchRequest, RetrieveRequest, SearchRequest
 from service.tokenizers import tokenizer_for
 
@@ -128,7 +127,10 @@ def understand(rt: Runtime, queries: Sequence[Query]) -> tuple[Meaning | None, t
         return None, (Degraded(kind="timeout", detail=str(error)),)
     except EmbedderError as error:
         return None, (Degraded(kind="embedder_unavailable", detail=str(error)),)
-    return Meaning(queries=tuple(queries), vectors=vectors, floor=rt.encoder.floor), ()
+    floor = rt.encoder.floor
+    # Scores of a space that is not calibrated lie so close together that spelling would drown them.
+    spelling = SPELLING if floor is not None else 0.0
+    return Meaning(queries=tuple(queries), vectors=vectors, floor=floor, spelling=spelling), ()
 
 
 def pending(rt: Runtime, books: Sequence[AttachedBook]) -> tuple[Degraded, ...]:

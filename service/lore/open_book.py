@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from embeddings.index import VectorIndex
 from numpy.typing import NDArray
 
+from embeddings.index import VectorIndex
 from service.lore.book import Book, Entry
+from service.lore.lexical import Lexicon
 from service.lore.matching import Matcher
+from service.lore.recipe import embedding_text
 from service.lore.rendering import entry_block, frame_words, index_lines
 from service.lore.text import fold
 from service.lore.tokens import Tokenizer
@@ -77,6 +79,16 @@ class BookText:
     @cached_property
     def canon(self) -> NDArray[np.bool_]:
         return np.array([entry.tier == "canon" for entry in self.entries], np.bool_)
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        """Spelling of the embedding texts of enabled entries."""
+        return Lexicon.build(
+            [
+                embedding_text(entry) if enabled else ""
+                for entry, enabled in zip(self.entries, self.enabled, strict=True)
+            ]
+        )
 
     @cached_property
     def frame_words(self) -> frozenset[str]:

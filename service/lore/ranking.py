@@ -11,13 +11,18 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from embeddings.embedder import Vectors
 from service.lore.answer import Strength
+from service.lore.lexical import grams, standing_out
 from service.lore.open_book import AttachedBook
 from service.lore.queries import Query, Voice
 
 TURNS: tuple[Voice, ...] = ("last", "last", "previous", "last", "older", "last", "previous", "older")
 """Whose match takes the next place; what a voice leaves unused goes to the last message."""
+SPELLING = 0.5
 STRONG = 0.30
 """A calibrated score from which on a match is told as strong (retrieval.md: 62 % of other topics lie below)."""
 
@@ -31,6 +36,8 @@ class Meaning:
     """One row per query."""
     floor: Callable[[int], float] | None = None
     """Entries searched to the score below which nothing is claimed; none for a space that is not calibrated."""
+    spelling: float = SPELLING
+    """Weight of the lexical leg."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,19 +59,23 @@ class Ranking:
     """The matches by rank, and what the others scored where that is known."""
 
     matches: tuple[Match, ...]
-    scores: Mapping[int, float]
-    """Best score of every entry that was looked at, by place."""
+    owners: NDArray[np.int64]
+    """Places of the entries that were compared."""
+    scores: NDArray[np.float32]
+    """Best score of each of them over the queries."""
     floors: Mapping[int, float | None]
     """Floor of each searched book, by its number."""
 
 
-NOTHING = Ranking(matches=(), scores={}, floors={})
+NOTHING = Ranking(matches=(), owners=np.zeros(0, np.int64), scores=np.zeros(0, np.float32), floors={})
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Candidate:
-    score: float
+    order: float
+    """The score with what spelling adds."""
     place: int
+    score: float
     message: int
 
 
@@ -78,41 +89,72 @@ def rank(
     places: int,
     book_places: Mapping[int, int],
     floor: float | None = None,
-    every_score: bool = False,
 ) -> Ranking:
     """The best `places` entries of the `searched` books, at most `book_places` of each, none of `skip`.
 
-    `floor` stands for every book's own. With `every_score` each entry is scored, not only the nearest.
+    `floor` stands for every book's own. What the floor is compared with, and what is told, is the score by meaning
+    alone; spelling only changes the order.
     """
-    sizes = [books[number].open.index.groups for number in searched]
-    claims = sum(sizes) - len(skip)
-    floors: dict[int, float | None] = {}
+    indexes = [books[number].open.index for number in searched]
+    owners = np.concatenate([starts[number] + index.numbers for number, index in zip(searched, indexes, strict=True)])
+    scores = np.concatenate([index.scores(meaning.vectors) for index in indexes], axis=1)
+    wanted = ~np.isin(owners, list(skip))
+    owners, scores = owners[wanted], scores[:, wanted]
+    floors = _floors(books, searched, meaning, floor, len(owners))
+    least = np.repeat([_lowest(floors[number]) for number in searched], [index.groups for index in indexes])[wanted]
+    order = scores + _spelling(books, starts, searched, owners, meaning)
     best: dict[Voice, dict[int, _Candidate]] = {"last": {}, "previous": {}, "older": {}}
-    scores: dict[int, float] = {}
-    for number, size in zip(searched, sizes, strict=True):
-        own = books[number].open.text.book.settings.floor
-        calibrated = meaning.floor(max(claims, 1)) if meaning.floor else None
-        floors[number] = floor if floor is not None else own if own is not None else calibrated
-        wanted = size if every_score else min(size, places + len(skip))
-        found = books[number].open.index.search(meaning.vectors, wanted) if wanted else ()
-        for query, (groups, values) in zip(meaning.queries, found, strict=False):
-            voice = best[query.voice]
-            for group, value in zip(groups.tolist(), values.tolist(), strict=True):
-                place = starts[number] + group
-                if place in skip:
-                    continue
-                scores[place] = max(value, scores.get(place, -math.inf))
-                least = floors[number]
-                if least is not None and value < least:
-                    continue
-                if place not in voice or voice[place].score < value:
-                    voice[place] = _Candidate(score=value, place=place, message=query.message)
+    for query, row, ordered in zip(meaning.queries, scores, order, strict=True):
+        voice = best[query.voice]
+        claimed = np.flatnonzero(row >= least)
+        for column in claimed[np.lexsort((owners[claimed], -ordered[claimed]))[:places]].tolist():
+            place, value = int(owners[column]), float(ordered[column])
+            if place not in voice or voice[place].order < value:
+                voice[place] = _Candidate(order=value, place=place, score=float(row[column]), message=query.message)
     chosen = _take_turns(best, places, lambda place: bisect_right(starts, place) - 1, book_places)
     matches = tuple(
         Match(place=each.place, rank=position, score=each.score, message=each.message)
         for position, each in enumerate(chosen, start=1)
     )
-    return Ranking(matches=matches, scores=scores, floors=floors)
+    return Ranking(matches=matches, owners=owners, scores=scores.max(axis=0), floors=floors)
+
+
+def _floors(
+    books: Sequence[AttachedBook], searched: Sequence[int], meaning: Meaning, asked: float | None, groups: int
+) -> dict[int, float | None]:
+    """The request's floor, else the book's own, else that of the space for so many groups."""
+    calibrated = meaning.floor(groups) if meaning.floor else None
+    floors = {}
+    for number in searched:
+        own = books[number].open.text.book.settings.floor
+        floors[number] = asked if asked is not None else own if own is not None else calibrated
+    return floors
+
+
+def _lowest(floor: float | None) -> float:
+    return -math.inf if floor is None else floor
+
+
+def _spelling(
+    books: Sequence[AttachedBook],
+    starts: Sequence[int],
+    searched: Sequence[int],
+    owners: NDArray[np.int64],
+    meaning: Meaning,
+) -> NDArray[np.float64]:
+    """What each entry gains for its spelling, shape (queries, owners)."""
+    gains = np.zeros((len(meaning.queries), len(owners)))
+    if not meaning.spelling:
+        return gains
+    size = max(starts[number] + len(books[number].open.text.entries) for number in searched)
+    for row, query in zip(gains, meaning.queries, strict=True):
+        asked = grams(query.text)
+        covered = np.zeros(size)
+        for number in searched:
+            lexicon = books[number].open.text.lexicon
+            covered[starts[number] : starts[number] + lexicon.texts] = lexicon.coverage(asked)
+        row[:] = meaning.spelling * standing_out(covered[owners])
+    return gains
 
 
 def _take_turns(
@@ -122,7 +164,7 @@ def _take_turns(
     book_places: Mapping[int, int],
 ) -> list[_Candidate]:
     waiting = {
-        voice: sorted(found.values(), key=lambda each: (each.score, -each.place)) for voice, found in best.items()
+        voice: sorted(found.values(), key=lambda each: (each.order, -each.place)) for voice, found in best.items()
     }
     taken: dict[int, _Candidate] = {}
     room = dict(book_places)

@@ -160,7 +160,6 @@ def _rank(prepared: Prepared, meaning: Meaning | None, named: Sequence[int]) -> 
         places=max(book_places.values()),
         book_places=book_places,
         floor=request.floor,
-        every_score=request.trace == "full",
     )
 
 
@@ -193,6 +192,7 @@ class _Tracer:
             ("matched", volatile.matched),
         ):
             self.full.update(dict.fromkeys(places, status))  # type: ignore[arg-type]  # the four literals above
+        self.scores: dict[int, float] = dict(zip(ranking.owners.tolist(), ranking.scores.tolist(), strict=True))
         self.lined = set(self.index.places.tolist())
         self.canon_place = {place: position for position, place in enumerate(stable.canon, start=1)}
 
@@ -231,9 +231,8 @@ class _Tracer:
                 return OverBudget(budget="canon", left=self.stable.canon_left[place])
         if place in self.volatile.left:
             return OverBudget(budget="total", left=self.volatile.left[place])
-        score = self.ranking.scores.get(place)
         return Unmatched(
-            score=None if score is None else round(score, 3),
+            score=_rounded(self.scores.get(place)),
             floor=_rounded(self.ranking.floors.get(int(self.shelf.book_of[place]))),
         )
 
