@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import math
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
+from threading import Lock
 from typing import Any, TypeVar, get_args, get_type_hints
 
 import orjson
@@ -21,6 +24,11 @@ from service.lore.errors import FieldError, Invalid, UnreadableFile
 T = TypeVar("T")
 MAX_DEPTH = 200
 MAX_INTEGER = 2**53 - 1
+MAX_FLOAT = 1e300
+MAX_FAULTS = 100
+_BUILDING = Lock()
+"""Two threads that build validators at once crash the compiler of Python 3.11."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @cache
@@ -30,7 +38,8 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 def adapter(kind: Any) -> TypeAdapter[Any]:
     """The validator of a domain type, built once."""
-    return _adapter(kind)
+    with _BUILDING:
+        return _adapter(kind)
 
 
 def validate(kind: type[T], value: object) -> T:
@@ -59,7 +68,7 @@ def parse_json(data: bytes) -> Any:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise _why_unreadable(data, str(error)) from None
-    faults = list(_faults(value))
+    faults = _faults(value)
     if faults:
         raise Invalid(faults)
     return value
@@ -84,47 +93,65 @@ def _why_unreadable(data: bytes, detail: str) -> UnreadableFile | Invalid:
         )
     except ValueError:
         return Invalid([FieldError(pointer="#", detail="a number of thousands of digits", remedy="shorten it")])
-    faults = list(_faults(value)) or [FieldError(pointer="#", detail=detail)]
+    faults = _faults(value) or [FieldError(pointer="#", detail=detail)]
     return Invalid(faults)
 
 
-def _faults(value: object) -> Iterable[FieldError]:
-    """What a JSON value holds that cannot be stored or answered; iterative, so that depth cannot exhaust the stack."""
-    waiting: list[tuple[str, int, object]] = [("#", 0, value)]
-    while waiting:
-        pointer, depth, item = waiting.pop()
-        if isinstance(item, str):
-            yield from _string_faults(pointer, item)
-        elif isinstance(item, bool) or item is None:
-            continue
-        elif isinstance(item, int) and abs(item) > MAX_INTEGER:
-            yield FieldError(pointer=pointer, detail="integer beyond 2^53-1", remedy="send a smaller number")
-        elif isinstance(item, float) and (item != item or abs(item) > 1e300):
-            yield FieldError(pointer=pointer, detail="not a finite number", remedy="send a finite number or null")
-        elif isinstance(item, (dict, list)):
-            if depth >= MAX_DEPTH:
-                yield FieldError(pointer=pointer, detail=f"nested deeper than {MAX_DEPTH}", remedy="flatten it")
-                return
-            pairs = item.items() if isinstance(item, dict) else enumerate(item)
+def _faults(value: object) -> list[FieldError]:
+    """What a JSON value holds that cannot be stored or answered, the first hundred of it.
+
+    Iterative, so that depth cannot exhaust the stack; a pointer is only spelled out where something is wrong.
+    """
+    found: list[FieldError] = []
+    level: list[tuple[_Path | None, object]] = [(None, [value])]
+    for depth in range(MAX_DEPTH + 2):
+        deeper: list[tuple[_Path | None, object]] = []
+        for path, container in level:
+            pairs = container.items() if isinstance(container, dict) else enumerate(container)  # type: ignore[arg-type]  # dict or list
             for key, child in pairs:
-                if isinstance(key, str):
-                    yield from _string_faults(pointer, key)
-                if child is not None and not isinstance(child, bool):
-                    waiting.append((f"{pointer}/{_escaped(key)}", depth + 1, child))
+                if isinstance(child, (dict, list)):
+                    deeper.append(((path, key) if depth else None, child))
+                elif wrong := _wrong(child):
+                    found.append(FieldError(pointer=_pointer((path, key) if depth else None), **wrong))
+                if isinstance(key, str) and (wrong := _wrong(key)):
+                    found.append(FieldError(pointer=_pointer(path), **wrong))
+                if len(found) >= MAX_FAULTS:
+                    return found
+        if not deeper:
+            return found
+        level = deeper
+    path = level[0][0]
+    return [FieldError(pointer=_pointer(path), detail=f"nested deeper than {MAX_DEPTH}", remedy="flatten it"), *found]
 
 
-def _string_faults(pointer: str, text: str) -> Iterable[FieldError]:
-    if "\0" in text:
-        yield FieldError(pointer=pointer, detail="holds a NUL character", remedy="remove U+0000")
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            yield FieldError(
-                pointer=pointer,
-                detail=f"lone surrogate at character {error.start}",
-                remedy="send well-formed Unicode text",
-            )
+_Path = tuple["_Path | None", object]
+"""Where a value stands: the container's own path, and the key in it."""
+
+
+def _wrong(value: object) -> dict[str, str]:
+    """Detail and remedy of a value that no store can keep."""
+    if isinstance(value, str):
+        if "\0" in value:
+            return {"detail": "holds a NUL character", "remedy": "remove U+0000"}
+        if not value.isascii() and (lone := _SURROGATE.search(value)):
+            return {
+                "detail": f"lone surrogate at character {lone.start()}",
+                "remedy": "send well-formed Unicode text",
+            }
+    elif isinstance(value, float):
+        if not math.isfinite(value) or abs(value) > MAX_FLOAT:
+            return {"detail": "not a finite number", "remedy": "send a finite number or null"}
+    elif isinstance(value, int) and abs(value) > MAX_INTEGER:
+        return {"detail": "integer beyond 2^53-1", "remedy": "send a smaller number"}
+    return {}
+
+
+def _pointer(path: _Path | None) -> str:
+    parts: list[str] = []
+    while path is not None:
+        path, key = path
+        parts.append(_escaped(key))
+    return "/".join(["#", *reversed(parts)])
 
 
 def _escaped(part: object) -> str:
@@ -132,14 +159,14 @@ def _escaped(part: object) -> str:
 
 
 def field_errors(errors: Sequence[Any], kind: Any = None) -> list[FieldError]:
-    """Errors of pydantic as pointers, plain words and remedies; with a guess for a misspelt field."""
+    """The first hundred errors of pydantic as pointers, plain words and remedies; with a guess for a misspelt field."""
     return [
         FieldError(
             pointer="#" + "".join(f"/{_escaped(part)}" for part in error["loc"]),
             detail=_detail(error),
             remedy=_remedy(error, kind),
         )
-        for error in errors
+        for error in errors[:MAX_FAULTS]
     ]
 
 

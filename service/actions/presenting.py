@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from service.actions.runtime import Runtime
-
 from service.lore.book import Book, BookTokens, Entry, EntryCounts, VectorState, Warning, handle_of
 from service.lore.rendering import entry_block
 from service.lore.tokens import Tokenizer

@@ -29,6 +29,8 @@ from service.lore.ranking import SPELLING, Meaning
 from service.lore.request import FetchRequest, RetrieveRequest, SearchRequest
 from service.tokenizers import tokenizer_for
 
+MAX_OFFSET = 1_000_000
+
 
 def retrieve(rt: Runtime, request: RetrieveRequest, request_id: str | None = None) -> RetrieveAnswer:
     """Decide what the model gets to read in this turn."""
@@ -160,8 +162,11 @@ def _offset(cursor: str | None) -> int:
     if cursor is None:
         return 0
     try:
-        return int(base64.urlsafe_b64decode(cursor.encode()).decode())
+        offset = int(base64.urlsafe_b64decode(cursor.encode()).decode())
     except (ValueError, binascii.Error):
+        offset = -1
+    if not 0 <= offset <= MAX_OFFSET:
         raise Invalid(
             [FieldError(pointer="#/cursor", detail="not a cursor", remedy="send next_cursor of the page before")]
-        ) from None
+        )
+    return offset

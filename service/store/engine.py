@@ -39,6 +39,7 @@ def make_engine(settings: Settings) -> Engine:
     options: dict[str, Any] = {
         "pool_size": settings.threads + 1,
         "max_overflow": 0,
+        "hide_parameters": True,  # lore has no place in a log
         "json_serializer": _to_json,
         "json_deserializer": orjson.loads,
     }
