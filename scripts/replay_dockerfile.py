@@ -17,13 +17,13 @@ import shutil
 import subprocess
 import sys
 import time
-import venv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 HEALTHY_WITHIN_SECONDS = 120
+NOBODY = 65534
 
 
 @dataclass
@@ -31,6 +31,8 @@ class Image:
     """What the steps so far have made."""
 
     root: Path
+    python: str
+    python_for_all: bool
     arguments: Mapping[str, str]
     environment: dict[str, str] = field(default_factory=dict)
     folder: Path = Path("/")
@@ -44,9 +46,8 @@ class Image:
 
     def run(self, command: list[str]) -> subprocess.Popen[bytes]:
         print("$", shlex.join(command), flush=True)
-        user = self.user if os.getuid() == 0 else None
         environment = {**os.environ, **self.environment}
-        return subprocess.Popen(command, cwd=self.inside("."), env=environment, user=user)  # noqa: S603 - our own Dockerfile
+        return subprocess.Popen(command, cwd=self.inside("."), env=environment, user=self.user)  # noqa: S603 - our own Dockerfile
 
     def shell(self, command: str) -> int:
         return self.run(["/bin/sh", "-c", command]).wait()
@@ -65,7 +66,7 @@ def take(image: Image, instruction: str, rest: str) -> None:
     """One step. Raises SystemExit on a step that fails or that this script does not know."""
     match instruction:
         case "FROM":
-            venv.create(image.inside("/venv"), with_pip=True)
+            subprocess.run([image.python, "-m", "venv", image.inside("/venv")], check=True)  # noqa: S603
             image.environment["PATH"] = f"{image.inside('/venv/bin')}{os.pathsep}{os.environ['PATH']}"
             image.environment["HOME"] = str(image.root)
         case "ARG" | "ENV":
@@ -85,7 +86,10 @@ def take(image: Image, instruction: str, rest: str) -> None:
             if image.shell(rest):
                 raise SystemExit(f"failed: RUN {rest}")
         case "USER":
-            image.user = int(rest.partition(":")[0])
+            if image.python_for_all:
+                image.user = int(rest.partition(":")[0])
+            else:
+                print("left out: only root can change the user, and only to one who can run this Python")
         case "CMD":
             image.command = json.loads(rest)
         case "HEALTHCHECK":
@@ -102,6 +106,18 @@ def _copy(source: Path, target: Path) -> None:
     else:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
+
+
+def _python_for_all() -> str | None:
+    """A Python that another user can run as well: root's own may lie in a folder that only root can enter."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        wanted = "import sys, ensurepip; sys.exit(sys.version_info < (3, 11))"
+        try:
+            if os.getuid() == 0 and not subprocess.run([python, "-c", wanted], user=NOBODY, check=False).returncode:  # noqa: S603
+                return python
+        except OSError:
+            continue
+    return None
 
 
 def check(image: Image) -> None:
@@ -132,8 +148,10 @@ def main() -> None:
     if given.port:
         text = text.replace("8420", given.port)
     arguments = dict(pair.split("=", 1) for pair in given.build_arg)
-    image = Image(root=given.folder.resolve(), arguments=arguments)
-    image.root.mkdir(parents=True, exist_ok=True)
+    python = _python_for_all()
+    folder = given.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    image = Image(folder, python or sys.executable, python is not None, arguments)
     for instruction, rest in steps(text):
         print(instruction, rest, flush=True)
         take(image, instruction, rest)
@@ -142,4 +160,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

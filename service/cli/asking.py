@@ -10,7 +10,7 @@ import click
 
 from service.cli import showing
 from service.cli.client import Client
-from service.cli.options import as_json, book_id, on_service
+from service.cli.options import always, as_json, book_id, on_service
 from service.cli.output import print_json, say
 
 
@@ -41,7 +41,7 @@ def _conversation(command: Callable[..., None]) -> Callable[..., None]:
 @_conversation
 @click.option("--budget", "budget_tokens", type=int, help="Tokens that the lore may use.")
 @as_json
-@on_service
+@on_service(model=always)
 def retrieve(client: Client, as_json: bool, **asked: Any) -> None:
     """Print what to inject for a conversation.
 
@@ -63,7 +63,7 @@ def retrieve(client: Client, as_json: bool, **asked: Any) -> None:
 @click.option("--budget", "budgets", type=int, multiple=True, help="Tokens that the lore may use; twice to compare.")
 @click.option("--all", "everything", is_flag=True, help="List every entry that stayed out.")
 @as_json
-@on_service
+@on_service(model=always)
 def preview(client: Client, budgets: tuple[int, ...], everything: bool, as_json: bool, **asked: Any) -> None:
     """Show what would go in, why, and at what cost.
 
@@ -83,7 +83,7 @@ def preview(client: Client, budgets: tuple[int, ...], everything: bool, as_json:
 @_what_is_attached
 @click.option("--max-tokens", type=int, help="Of all texts together.")
 @as_json
-@on_service
+@on_service()
 def fetch(client: Client, names: tuple[str, ...], as_json: bool, **asked: Any) -> None:
     """Print entries in full, as a model would fetch them.
 

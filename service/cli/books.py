@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from service.cli.client import Client
-from service.cli.options import as_json, book_id, host_path, on_service, yes
+from service.cli.options import as_json, book_id, host_path, on_service, say_unknown_vectors, yes
 from service.cli.output import print_json, print_table, say
 
 
@@ -19,22 +19,23 @@ def books() -> None:
 @books.command("list")
 @click.option("-q", "--query", help="Only books with this in their name.")
 @as_json
-@on_service
+@on_service()
 def list_books(client: Client, query: str | None, as_json: bool) -> None:
     """List my books."""
     found = list(client.items("/v1/books", q=query, sort="name", limit=200))
     if as_json:
         print_json(found)
+        say_unknown_vectors(client)
     elif found:
         print_table(
-            ("id", "name", "#entries", "#canon", "#vectors to come", "edited"),
+            ("id", "name", "#entries", "#canon", *(["#vectors to come"] if client.knows_vectors else []), "edited"),
             (
                 (
                     book["id"],
                     book["name"] if book["enabled"] else f"{book['name']} (disabled)",
                     book["counts"]["entries"],
                     book["counts"]["canon"],
-                    book["counts"]["pending_vectors"],
+                    *([book["counts"]["pending_vectors"]] if client.knows_vectors else []),
                     book["updated_at"],
                 )
                 for book in found
@@ -47,12 +48,13 @@ def list_books(client: Client, query: str | None, as_json: bool) -> None:
 @books.command()
 @click.argument("book")
 @as_json
-@on_service
+@on_service()
 def show(client: Client, book: str, as_json: bool) -> None:
     """Show what a book holds and costs."""
     found = client.get(f"/v1/books/{book_id(client, book)}")
     if as_json:
         print_json(found)
+        say_unknown_vectors(client)
         return
     counts, tokens = found["counts"], found["tokens"]
     say(f"{found['name']} ({found['id']}, version {found['version']})" + ("" if found["enabled"] else ": disabled"))
@@ -60,7 +62,7 @@ def show(client: Client, book: str, as_json: bool) -> None:
         say(found["description"])
     say(f"{counts['entries']} entries, {counts['enabled']} of them enabled, {counts['canon']} canon")
     say(f"canon: {tokens['canon']:,} tokens every turn; relevant: {tokens['relevant']:,} ({tokens['tokenizer']})")
-    if counts["pending_vectors"] or counts["failed_vectors"]:
+    if client.knows_vectors and (counts["pending_vectors"] or counts["failed_vectors"]):
         say(f"vectors: {counts['pending_vectors']} to come, {counts['failed_vectors']} failed")
     for warning in found["warnings"]:
         say(f"warning: {warning['detail']}")
@@ -70,7 +72,7 @@ def show(client: Client, book: str, as_json: bool) -> None:
 @click.argument("name")
 @click.option("--description", default="")
 @as_json
-@on_service
+@on_service()
 def create(client: Client, name: str, description: str, as_json: bool) -> None:
     """Create an empty book and print its id."""
     made = client.call("POST", "/v1/books", json={"name": name, "description": description})
@@ -82,7 +84,7 @@ def create(client: Client, name: str, description: str, as_json: bool) -> None:
 @click.option("--name")
 @click.option("--description")
 @click.option("--enable/--disable", "enabled", default=None, help="Switch the whole book on or off.")
-@on_service
+@on_service()
 def edit(client: Client, book: str, **fields: Any) -> None:
     """Change the name, the description or the switch of a book."""
     changes = {name: value for name, value in fields.items() if value is not None}
@@ -95,7 +97,7 @@ def edit(client: Client, book: str, **fields: Any) -> None:
 @books.command()
 @click.argument("book")
 @yes
-@on_service
+@on_service()
 def delete(client: Client, book: str, yes: bool) -> None:
     """Delete a book and its entries, and detach it everywhere."""
     found = client.get(f"/v1/books/{book_id(client, book)}")
@@ -108,7 +110,7 @@ def delete(client: Client, book: str, yes: bool) -> None:
 @click.argument("book")
 @click.argument("host")
 @click.option("--label", help="Names the book's entries in a group; default: the character's name.")
-@on_service
+@on_service()
 def attach(client: Client, book: str, host: str, label: str | None) -> None:
     """Attach a book to a character, a story, …
 
@@ -120,7 +122,7 @@ def attach(client: Client, book: str, host: str, label: str | None) -> None:
 @click.command()
 @click.argument("book")
 @click.argument("host")
-@on_service
+@on_service()
 def detach(client: Client, book: str, host: str) -> None:
     """Take BOOK off HOST."""
     client.call("DELETE", f"{host_path(host)}/attachments/{book_id(client, book)}")

@@ -5,6 +5,8 @@ Both answer through the same `httpx.Client`; only the transport differs, so comm
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -20,10 +22,14 @@ if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
     from starlette.types import ASGIApp
 
+    from embeddings.embedder import Embedder
     from service.settings import Settings
 
 TIMEOUT_SECONDS = 90.0
 """Longer than an import waits for its vectors."""
+MODEL_SECONDS = 300.0
+"""For loading the model; the first time, it is unpacked too."""
+POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -41,8 +47,10 @@ class Client:
     The connection is made at the first call, so that wrong usage is told before anything is started.
     """
 
-    def __init__(self, connect: Callable[[], httpx.Client]) -> None:
+    def __init__(self, connect: Callable[[], httpx.Client], *, knows_vectors: bool = True) -> None:
         self._connect = connect
+        self.knows_vectors = knows_vectors
+        """Whether the service has a model: without one, it takes every vector for missing."""
 
     @cached_property
     def http(self) -> httpx.Client:
@@ -95,8 +103,11 @@ class Client:
 
 
 @contextmanager
-def connected(url: str | None) -> Iterator[Client]:
-    """A client of the service at `url`; without one, of the application on the configured database."""
+def connected(url: str | None, *, model: bool) -> Iterator[Client]:
+    """A client of the service at `url`; without one, of the application on the configured database.
+
+    Most commands need no model, and loading one takes longer than all they do; `model` is for the others.
+    """
     if url is not None and "://" not in url:
         raise click.BadParameter(f"'{url}' is no address; for example http://127.0.0.1:8420", param_hint="--url")
     with ExitStack() as stack:
@@ -106,14 +117,22 @@ def connected(url: str | None) -> Iterator[Client]:
 
             if url is not None:
                 return stack.enter_context(httpx.Client(base_url=url, timeout=TIMEOUT_SECONDS))
-            return stack.enter_context(in_process(stack.enter_context(hosted())))
+            stack.enter_context(_quiet())
+            host = stack.enter_context(hosted(load=None if model else _no_model))
+            http = stack.enter_context(in_process(host))
+            if model:
+                _await_model(http)
+            return http
 
-        yield Client(connect)
+        yield Client(connect, knows_vectors=model or url is not None)
 
 
 @contextmanager
-def hosted(settings: Settings | None = None) -> Iterator[Hosted]:
-    """The application in this process, from its start-up to its shutdown. What it cannot start with is a `Failure`."""
+def hosted(settings: Settings | None = None, *, load: Callable[[], Embedder] | None = None) -> Iterator[Hosted]:
+    """The application in this process, from its start-up to its shutdown. What it cannot start with is a `Failure`.
+
+    `load` makes the embedder instead of the setting `model`.
+    """
     from anyio.from_thread import start_blocking_portal
     from starlette.types import Receive, Scope, Send
 
@@ -121,7 +140,7 @@ def hosted(settings: Settings | None = None) -> Iterator[Hosted]:
     from service.api.app import create_app
 
     with plainly():
-        app = create_app(settings)
+        app = create_app(settings, load=load)
 
         async def with_state(scope: Scope, receive: Receive, send: Send) -> None:
             scope["state"] = dict(state)
@@ -152,6 +171,32 @@ def in_process(host: Hosted) -> httpx.Client:
 
     name = next((name for name in host.settings.allowed_hosts if name != "*"), "localhost")
     return httpx.Client(transport=InProcess(), base_url=f"http://{name}", timeout=None)  # noqa: S113 - no network
+
+
+def _await_model(http: httpx.Client) -> None:
+    deadline = time.monotonic() + MODEL_SECONDS
+    while http.get("/v1").json()["embedding"]["state"] == "loading" and time.monotonic() < deadline:
+        time.sleep(POLL_SECONDS)
+
+
+def _no_model() -> Embedder:
+    from embeddings.embedder import EmbedderError
+
+    raise EmbedderError("this command needs no model")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What a service would log is nothing to a command: problems are answered, a model's absence is `degraded`."""
+    logs = [logging.getLogger(name) for name in ("service", "embeddings")]
+    before = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for log, level in zip(logs, before, strict=True):
+            log.setLevel(level)
 
 
 def configured() -> Settings:

@@ -13,7 +13,7 @@ import click
 from service.cli import form
 from service.cli.client import Client
 from service.cli.failures import Failure, Problem
-from service.cli.options import as_json, book_id, entry_path, of_one_book, on_service, yes
+from service.cli.options import as_json, book_id, entry_path, of_one_book, on_service, say_unknown_vectors, yes
 from service.cli.output import print_json, print_table, say
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
@@ -63,7 +63,7 @@ def _given(source: Any, content: str | None, aliases: tuple[str, ...], **fields:
 @click.option("--tier", type=click.Choice(["canon", "relevant"]))
 @click.option("-q", "--query", help="Only entries with this in their title or aliases.")
 @as_json
-@on_service
+@on_service()
 def list_entries(
     client: Client, book: str, enabled: bool | None, tier: str | None, query: str | None, as_json: bool
 ) -> None:
@@ -72,31 +72,33 @@ def list_entries(
     found = list(client.items(path, enabled=enabled, tier=tier, q=query, limit=200))
     if as_json:
         print_json(found)
+        say_unknown_vectors(client)
         return
     print_table(
         ("handle", "#place", "title", "aliases", "tier", "#tokens", "notes"),
         (
-            (e["handle"], e["position"], e["title"], ", ".join(e["aliases"]), e["tier"], e["tokens"], _notes(e))
+            (e["handle"], e["position"], e["title"], ", ".join(e["aliases"]), e["tier"], e["tokens"], _notes(client, e))
             for e in found
         ),
     )
 
 
-def _notes(entry: Mapping[str, Any]) -> str:
+def _notes(client: Client, entry: Mapping[str, Any]) -> str:
     notes = [] if entry["enabled"] else ["disabled"]
-    notes += [] if entry["vectors"] == "ready" else [f"vectors {entry['vectors']}"]
+    notes += [] if entry["vectors"] == "ready" or not client.knows_vectors else [f"vectors {entry['vectors']}"]
     return ", ".join(notes + [warning["detail"] for warning in entry["warnings"]])
 
 
 @entries.command()
 @click.argument("handle")
 @as_json
-@on_service
+@on_service()
 def show(client: Client, handle: str, as_json: bool) -> None:
     """Show one entry."""
     found = client.get(entry_path(handle))
     if as_json:
         print_json(found)
+        say_unknown_vectors(client)
     else:
         say(form.to_text(found).removesuffix("\n"))
 
@@ -106,7 +108,7 @@ def show(client: Client, handle: str, as_json: bool) -> None:
 @_fields
 @click.option("--disabled", is_flag=True, help="Keep it out of every prompt for now.")
 @as_json
-@on_service
+@on_service()
 def add(client: Client, book: str, disabled: bool, as_json: bool, **fields: Any) -> None:
     """Add an entry at the end of BOOK; without --content or --file in the editor. Prints its handle."""
     path = f"/v1/books/{book_id(client, book)}/entries"
@@ -122,7 +124,7 @@ def add(client: Client, book: str, disabled: bool, as_json: bool, **fields: Any)
 @entries.command()
 @click.argument("handle")
 @_fields
-@on_service
+@on_service()
 def edit(client: Client, handle: str, **fields: Any) -> None:
     """Edit fields of an entry, or all of it in $EDITOR.
 
@@ -168,7 +170,7 @@ def _kept(text: str) -> str:
 @entries.command()
 @click.argument("handles", metavar="HANDLE...", nargs=-1, required=True)
 @click.option("--to", required=True, metavar="PLACE", help="top, bottom, or a place from 0.")
-@on_service
+@on_service()
 def move(client: Client, handles: tuple[str, ...], to: str) -> None:
     """Move entries of one book, in the order given.
 
@@ -185,7 +187,7 @@ def move(client: Client, handles: tuple[str, ...], to: str) -> None:
 def _switch(name: str, enabled: bool, help: str) -> click.Command:
     @entries.command(name, help=help)
     @click.argument("handles", metavar="HANDLE...", nargs=-1, required=True)
-    @on_service
+    @on_service()
     def switch(client: Client, handles: tuple[str, ...]) -> None:
         book, ids = of_one_book(handles)
         client.call("PATCH", f"/v1/books/{book}/entries", json={"ids": ids, "set": {"enabled": enabled}})
@@ -200,7 +202,7 @@ _switch("disable", False, "Keep entries of one book from every model, by every p
 @entries.command()
 @click.argument("handles", metavar="HANDLE...", nargs=-1, required=True)
 @yes
-@on_service
+@on_service()
 def delete(client: Client, handles: tuple[str, ...], yes: bool) -> None:
     """Delete entries of one book."""
     book, ids = of_one_book(handles)

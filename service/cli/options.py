@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any
 
@@ -11,6 +11,7 @@ import click
 
 from service.cli.client import Client, connected
 from service.cli.failures import Failure, Problem
+from service.cli.output import say
 
 Command = Callable[..., None]
 
@@ -21,18 +22,38 @@ _ID = re.compile(r"[a-z]{6,8}")
 _HANDLE = re.compile(r"([a-z]{6,8})-(\d+)")
 
 
-def on_service(command: Command) -> Command:
-    """Give a command a connected client as its first argument, and the option that says where."""
+def on_service(model: Callable[[Mapping[str, Any]], bool] = lambda given: False) -> Callable[[Command], Command]:
+    """Give a command a connected client as its first argument, and the option that says where.
 
-    @click.option(
-        "--url", envvar="WORLDBOOK_URL", metavar="ADDRESS", help="Work on the service that runs at this address."
-    )
-    @wraps(command)
-    def run(url: str | None, **given: Any) -> None:
-        with connected(url) as client:
-            command(client, **given)
+    `model` says from the options given whether the command finds by meaning, so that in this process one is loaded.
+    """
 
-    return run
+    def decorate(command: Command) -> Command:
+        @click.option(
+            "--url", envvar="WORLDBOOK_URL", metavar="ADDRESS", help="Work on the service that runs at this address."
+        )
+        @wraps(command)
+        def run(url: str | None, **given: Any) -> None:
+            with connected(url, model=model(given)) as client:
+                command(client, **given)
+
+        return run
+
+    return decorate
+
+
+def always(given: Mapping[str, Any]) -> bool:
+    """For `on_service(model=always)`."""
+    return True
+
+
+def say_unknown_vectors(client: Client) -> None:
+    """Beside JSON that counts vectors."""
+    if not client.knows_vectors:
+        say(
+            "No model is loaded by this command, so all vectors count as pending; a running service (--url) knows.",
+            aside=True,
+        )
 
 
 def book_id(client: Client, word: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from service.cli import showing, transfer
+from service.cli import options, showing, transfer
 from service.cli.client import Client, Hosted, configured, hosted, in_process
 from service.cli.failures import Failure
 from service.cli.output import say
@@ -22,6 +22,8 @@ from service.cli.output import say
 if TYPE_CHECKING:
     from service.settings import Settings
 
+SAMPLE_HOST = "character:ilse"
+"""Whom the sample world is attached to, and who speaks in its chat."""
 SHUTDOWN_SECONDS = 10
 """How long requests that are still running may take when the service is told to end."""
 
@@ -42,7 +44,6 @@ def serve(host: str | None, port: int | None, insecure: bool) -> None:
     """Run the service until Ctrl-C."""
     settings = _settings(host, port)
     with _listening(settings, insecure=insecure) as listener, hosted(settings) as running:
-        _announce(settings, listener)
         _serve(running, listener)
 
 
@@ -58,7 +59,6 @@ def demo(host: str | None, port: int | None, insecure: bool) -> None:
         with in_process(running) as http:
             _first_retrieval(Client(lambda: http))
         say()
-        _announce(settings, listener)
         _serve(running, listener)
 
 
@@ -73,11 +73,15 @@ def _first_retrieval(client: Client) -> None:
         report = transfer.import_file(client, sample.world(), "salt-coast.json")
         transfer.show_report(report)
         found = [report["book"]["id"]]
-    transfer.wait_for_vectors(client, found[0])
+    client.call("PUT", f"{options.host_path(SAMPLE_HOST)}/attachments/{found[0]}", json={"label": None})
+    try:
+        transfer.wait_for_vectors(client, found[0])
+    except Failure as failure:
+        failure.show()  # names are found all the same
     messages = json.loads(files(sample).joinpath("chat.json").read_bytes())
     say(f"\nThe chat is in French, the lore in six other languages. {messages[-1]['name']} says:")
     say(f"  {messages[-1]['content']}")
-    body = {"books": found, "messages": messages, "texts": "sections"}
+    body = {"hosts": [SAMPLE_HOST], "messages": messages, "texts": "sections"}
     showing.show_sections(client.call("POST", "/v1/retrieve", json=body))
 
 
@@ -139,6 +143,7 @@ def _serve(running: Hosted, listener: socket.socket) -> None:
     # The server lives on the event loop of the application; this thread only waits for signals.
     ended = running.portal.start_task_soon(server.serve, [listener])
     try:
+        _announce(running.settings, listener)
         ended.result()
     except KeyboardInterrupt:
         server.should_exit = True

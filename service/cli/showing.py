@@ -45,6 +45,12 @@ def _message(index: int | None) -> str:
     return "the query" if index is None else f"message {index + 1}"
 
 
+def _told(trace: Mapping[str, Any]) -> str:
+    """The reason of an entry, and where it is named when that is not the reason."""
+    names = [why(hit) for hit in trace["hits"] if trace["reason"]["kind"] != "named"]
+    return "; ".join([why(trace["reason"]), *names[:1]])
+
+
 def in_full(answer: Answer) -> Iterator[Mapping[str, Any]]:
     """The entries that went in, in the order of the prompt."""
     for name in SECTIONS:
@@ -74,9 +80,10 @@ def costs(answer: Answer) -> Iterator[str]:
 
 def show_preview(answers: Sequence[Answer], *, everything: bool = False) -> None:
     """One answer, or several over the same books side by side: a row per entry, a column per budget."""
-    first = answers[0]
-    for book in first["books"]:
-        say(f"{book['name']} ({book['id']}): {_went(book)}")
+    for answer in answers:
+        within = f" within {answer['budget']['limit']:,} tokens" if len(answers) > 1 else ""
+        for book in answer["books"]:
+            say(f"{book['name']} ({book['id']}){within}: {_went(book)}")
     rows = [dict(_rows(answer)) for answer in answers]
     inside = list(dict.fromkeys(trace["handle"] for answer in answers for trace in in_full(answer)))
     outside = [handle for handle in dict.fromkeys(key for each in rows for key in each) if handle not in set(inside)]
@@ -108,7 +115,7 @@ def _show_rows(
         some = next(trace for trace in found if trace is not None)
         label = f" ({some['label']})" if some["label"] else ""
         statuses = ["" if trace is None else trace["status"].replace("_", " ") for trace in found]
-        reasons = list(dict.fromkeys(why(trace["reason"]) for trace in found if trace is not None))
+        reasons = list(dict.fromkeys(_told(trace) for trace in found if trace is not None))
         table.append((handle, some["title"] + label, some["tokens"], *statuses, "; ".join(reasons)))
     print_table([*columns, "why"], table, title=title)
 
@@ -120,7 +127,7 @@ def show_sections(answer: Answer, *, index_lines: int = 5) -> None:
         if section["entries"]:
             say(f"\n{name}: {section['tokens']:,} tokens")
             for trace in section["entries"]:
-                say(f"  {trace['title']} [{trace['handle']}], {trace['tokens']:,} tokens: {why(trace['reason'])}")
+                say(f"  {trace['title']} [{trace['handle']}], {trace['tokens']:,} tokens: {_told(trace)}")
     index = answer["sections"]["index"]
     if index["lines"]:
         say(f"\nindex: {index['tokens']:,} tokens, {index['lines']} lines, for example")

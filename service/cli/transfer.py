@@ -17,6 +17,8 @@ from service.cli.output import console, print_json, say
 POLL_SECONDS = 0.2
 STALLED_SECONDS = 120.0
 """Without one new vector for this long, waiting ends; loading a model takes seconds, never this."""
+FAILING_SECONDS = 5.0
+"""The same while the model says that it fails: it may be a remote one that comes back."""
 
 
 @click.command("import")
@@ -29,7 +31,7 @@ STALLED_SECONDS = 120.0
 @click.option("--dry-run", is_flag=True, help="Only report what would happen.")
 @click.option("--wait", is_flag=True, help="Stay until the book can be found by meaning.")
 @as_json
-@on_service
+@on_service(model=lambda given: bool(given["wait"]))
 def import_(
     client: Client,
     file: BinaryIO,
@@ -60,12 +62,12 @@ def import_(
     if wait and book and not dry_run:
         wait_for_vectors(client, book["id"])
     elif report["pending_vectors"] and not as_json and not dry_run:
-        say(f"{report['pending_vectors']} vectors to come: they are made while the service runs, or now with --wait.")
+        say("Names are found at once; vectors are made while the service runs, or now with --wait.")
 
 
-def import_file(client: Client, data: bytes, name: str, *, to: str = "/v1/books/import", **options: Any) -> Any:
+def import_file(client: Client, data: bytes, file_name: str, *, to: str = "/v1/books/import", **options: Any) -> Any:
     """Send a file; the report."""
-    return client.call("POST", to, params=options, files={"file": (name.rpartition("/")[2] or "file", data)})
+    return client.call("POST", to, params=options, files={"file": (file_name.rpartition("/")[2] or "file", data)})
 
 
 def show_report(report: Mapping[str, Any], *, dry_run: bool = False) -> None:
@@ -110,7 +112,8 @@ def wait_for_vectors(client: Client, book: str) -> None:
     counts = client.get(f"/v1/books/{book}")["counts"]
     whole = counts["entries"]
     columns = (TextColumn("vectors"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
+    terminal = console(stderr=True)
+    with Progress(*columns, console=terminal, transient=True, disable=not terminal.is_terminal) as progress:
         task = progress.add_task("vectors", total=whole, completed=whole - counts["pending_vectors"])
         left, changed = counts["pending_vectors"], time.monotonic()
         while left:
@@ -119,21 +122,29 @@ def wait_for_vectors(client: Client, book: str) -> None:
             if now != left:
                 left, changed = now, time.monotonic()
                 progress.update(task, completed=whole - left)
-            elif time.monotonic() - changed > STALLED_SECONDS:
-                raise Failure(
-                    f"no vector came for {STALLED_SECONDS:.0f} seconds; {left} are missing",
-                    remedy="`worldbook doctor` says whether the model works. Names are found without vectors.",
-                )
+            else:
+                _check_progress(client, left, time.monotonic() - changed)
     failed = client.get(f"/v1/books/{book}")["counts"]["failed_vectors"]
     if failed:
         say(f"{failed} entries could not be embedded; they are found by name only.", aside=True)
+
+
+def _check_progress(client: Client, left: int, seconds: float) -> None:
+    if seconds < FAILING_SECONDS:
+        return
+    model = client.get("/v1")["embedding"]
+    if model["state"] == "unavailable" or seconds > STALLED_SECONDS:
+        raise Failure(
+            f"{left} vectors are missing and none comes: {model['detail'] or 'the model is silent'}",
+            remedy="`worldbook doctor` says whether the model works. Names are found without vectors.",
+        )
 
 
 @click.command()
 @click.argument("book")
 @click.option("--format", default="worldbook", show_default=True, help="worldbook (loses nothing) or sillytavern.")
 @click.option("-o", "--output", type=click.File("wb"), default="-", help="Default: stdout.")
-@on_service
+@on_service()
 def export(client: Client, book: str, format: str, output: BinaryIO) -> None:
     """Write BOOK as a file.
 
@@ -142,5 +153,5 @@ def export(client: Client, book: str, format: str, output: BinaryIO) -> None:
     path = f"/v1/books/{book_id(client, book)}/export"
     losses = client.get(path, format=format, report=True)
     output.write(client.send("GET", path, params={"format": format}).content)
-    for each in losses["no_home"]:
+    for each in losses["losses"]:
         say(f"{format} cannot hold: {each['setting']} ({each['count']})", aside=True)

@@ -1,4 +1,4 @@
-"""Care of an installation: backup and doctor. Both look at this machine, not at a running service."""
+"""Care of an installation: backup, migrate, doctor. They work on the database itself, never on a running service."""
 
 from __future__ import annotations
 
@@ -23,6 +23,23 @@ def backup(file: Path) -> None:
     with plainly():
         write(configured(), file)
     say(f"Wrote {file}. To go back to it: stop the service and put it in place of the database.")
+
+
+@click.command()
+def migrate() -> None:
+    """Bring the database to this version of the program.
+
+    The embedded one is also brought there by every start; PostgreSQL only by this command.
+    """
+    from service.store import engine
+
+    with plainly():
+        database = engine.make_engine(configured())
+        try:
+            engine.migrate(database)
+        finally:
+            database.dispose()
+    say("The database is up to date.")
 
 
 @click.command()

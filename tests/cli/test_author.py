@@ -1,0 +1,206 @@
+"""An author's round: create, edit, reorder, switch off, preview, attach, export."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from service.cli import client
+from tests.cli.conftest import Worldbook
+
+
+@pytest.fixture(autouse=True)
+def one_service(own_settings: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """All commands of a test share one application; starting one for each takes half a second."""
+    with client.hosted() as host:
+        monkeypatch.setattr(client, "hosted", lambda **_: nullcontext(host))
+        yield
+
+
+@pytest.fixture
+def handles(worldbook: Worldbook) -> list[str]:
+    """A book named Tide House with three entries, the first of them canon."""
+    worldbook("books", "create", "Tide House")
+    said = [
+        worldbook("entries", "add", "Tide House", "--title", title, "--content", content, *more).out.strip()
+        for title, content, *more in (
+            ("The Three Knocks", "Nobody opens after dark unless someone knocks three times.", "--canon"),
+            ("The Drowned Bell", "It rings an hour before the flood.", "--alias", "Cloche noyée"),
+            ("Marta", "The innkeeper has never been seen to sleep."),
+        )
+    ]
+    book = said[0].partition("-")[0]
+    assert said == [f"{book}-{number}" for number in (1, 2, 3)]
+    return said
+
+
+def entry(worldbook: Worldbook, handle: str) -> Any:
+    return worldbook("entries", "show", handle, "--json").json
+
+
+def test_books_are_listed_and_shown(worldbook: Worldbook, handles: list[str]) -> None:
+    """A book is listed with its counts and shown with what its canon costs every turn."""
+    assert "Tide House" in worldbook("books", "list").out
+    (listed,) = worldbook("books", "list", "--json").json
+    assert listed["counts"]["entries"] == 3
+    shown = worldbook("books", "show", "tide house").out
+    assert "3 entries, 3 of them enabled, 1 canon" in shown
+    assert "tokens every turn" in shown
+
+
+def test_no_books(worldbook: Worldbook) -> None:
+    """An empty store says how to get a first book."""
+    assert "worldbook import FILE" in worldbook("books", "list").out
+
+
+def test_edit_by_options(worldbook: Worldbook, handles: list[str]) -> None:
+    """Only the fields given as options change; a blank one is taken away."""
+    worldbook("entries", "edit", handles[1], "--gist", "a warning of the flood", "--canon")
+    edited = entry(worldbook, handles[1])
+    assert (edited["gist"], edited["tier"], edited["aliases"]) == ("a warning of the flood", "canon", ["Cloche noyée"])
+    worldbook("entries", "edit", handles[1], "--gist", "", "--alias", "")
+    edited = entry(worldbook, handles[1])
+    assert (edited["gist"], edited["aliases"], edited["content"]) == (None, [], "It rings an hour before the flood.")
+
+
+def test_content_from_stdin(worldbook: Worldbook, handles: list[str]) -> None:
+    """A long content may come from a file or from stdin."""
+    worldbook("entries", "edit", handles[2], "--file", "-", input="She counts\nthe tides.")
+    assert entry(worldbook, handles[2])["content"] == "She counts\nthe tides."
+
+
+def test_edit_in_the_editor(worldbook: Worldbook, handles: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without options the entry opens as a text in the author's editor; what is saved there is stored."""
+    monkeypatch.setattr(click, "edit", lambda text, **_: text.replace("It rings", "It tolls"))
+    worldbook("entries", "edit", handles[1])
+    assert entry(worldbook, handles[1])["content"] == "It tolls an hour before the flood."
+
+
+def test_editor_left_without_saving(worldbook: Worldbook, handles: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaving the editor without saving changes nothing and says so."""
+    monkeypatch.setattr(click, "edit", lambda text, **_: None)
+    before = entry(worldbook, handles[1])
+    assert "nothing was changed" in worldbook("entries", "edit", handles[1], code=1).err
+    assert entry(worldbook, handles[1]) == before
+
+
+def test_an_edit_never_overwrites_another(
+    worldbook: Worldbook, handles: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An entry that changed while it was open in the editor is not overwritten, and the text is kept in a file."""
+
+    def edited(text: str, **_: Any) -> str:
+        worldbook("entries", "edit", handles[1], "--content", "It rings at noon.")
+        return text.replace("It rings", "It tolls")
+
+    monkeypatch.setattr(click, "edit", edited)
+    ran = worldbook("entries", "edit", handles[1], code=1)
+    assert entry(worldbook, handles[1])["content"] == "It rings at noon."
+    kept = Path(ran.err.rpartition("kept in ")[2].strip().removesuffix("."))
+    assert "It tolls an hour" in kept.read_text(encoding="utf-8")
+    kept.unlink()
+
+
+def test_order(worldbook: Worldbook, handles: list[str]) -> None:
+    """W4: entries move to a place, the top or the bottom, and the cost of canon is told."""
+    said = worldbook("entries", "move", handles[2], handles[1], "--to", "top").out
+    assert "tokens every turn" in said
+    listed = worldbook("entries", "list", "Tide House", "--json").json
+    assert [each["handle"] for each in listed] == [handles[2], handles[1], handles[0]]
+
+
+def test_disabled_entries(worldbook: Worldbook, handles: list[str]) -> None:
+    """W10: a disabled entry is fetched by nobody, can be listed, and comes back at once."""
+    worldbook("entries", "disable", handles[1], handles[2])
+    listed = worldbook("entries", "list", "Tide House", "--disabled", "--json").json
+    assert [each["handle"] for each in listed] == handles[1:]
+    assert "is no entry here" in worldbook("fetch", handles[1], "--book", "Tide House").err
+    worldbook("entries", "enable", handles[1])
+    assert "It rings" in worldbook("fetch", "cloche NOYÉE", "--book", "Tide House").out
+
+
+def test_preview_of_two_budgets(worldbook: Worldbook, handles: list[str]) -> None:
+    """W15: a preview shows, for two budgets side by side, what goes in and why, and what stays out and why."""
+    said = worldbook("preview", "--book", "Tide House", "-m", "La cloche noyée !", "--budget", "60", "--budget", "900")
+    assert "within 60" in said.out
+    assert "within 900" in said.out
+    assert "“cloche noyée” stands in message 1" in said.out
+    assert "of 60 tokens" in said.out
+    assert "of 900 tokens" in said.out
+
+
+def test_preview_is_the_retrieval(worldbook: Worldbook, handles: list[str]) -> None:
+    """W15: a preview and a retrieval answer the same prompt."""
+    asked = ("--book", "Tide House", "-m", "Who is Marta?", "--json")
+    preview, retrieval = worldbook("preview", *asked).json, worldbook("retrieve", *asked).json
+    assert preview["prompt"] == retrieval["prompt"]
+    assert "The innkeeper" in preview["prompt"]["stable"]["text"] + preview["prompt"]["volatile"]["text"]
+
+
+def test_retrieve_prints_the_prompt(worldbook: Worldbook, handles: list[str], tmp_path: Path) -> None:
+    """`retrieve` prints both parts on stdout and nothing else there; the costs go to stderr."""
+    chat = tmp_path / "chat.json"
+    chat.write_text(json.dumps([{"role": "user", "content": "Who is Marta?"}]), encoding="utf-8")
+    asked = (str(chat), "--book", "Tide House")
+    prompt = worldbook("retrieve", *asked, "--json").json["prompt"]
+    ran = worldbook("retrieve", *asked)
+    assert ran.out.strip() == (prompt["stable"]["text"] + prompt["volatile"]["text"]).strip()
+    assert "tokens" in ran.err
+
+
+def test_attached_book_is_read_by_its_host(worldbook: Worldbook, handles: list[str]) -> None:
+    """W11: what is attached to a character is read by every retrieval for it, until it is detached."""
+    worldbook("attach", "Tide House", "character:ilse")
+    asked = ("retrieve", "-m", "Who is Marta?", "--host", "character:ilse")
+    assert "The innkeeper" in worldbook(*asked).out
+    worldbook("detach", "Tide House", "character:ilse")
+    assert worldbook(*asked).out.strip() == ""
+
+
+def test_book_goes_by_id_or_name(worldbook: Worldbook, handles: list[str]) -> None:
+    """A book goes by its id and by its name in any case; an unknown name is told with near ones."""
+    book = handles[0].partition("-")[0]
+    assert worldbook("books", "show", book).out == worldbook("books", "show", "TIDE HOUSE").out
+    ran = worldbook("books", "show", "Tide", code=1)
+    assert "no book has the id or the name 'Tide'" in ran.err
+    assert f"{book}  Tide House" in ran.err
+
+
+def test_ambiguous_name(worldbook: Worldbook, handles: list[str]) -> None:
+    """A word that is one book's id and another's name is refused with both."""
+    book = handles[0].partition("-")[0]
+    other = worldbook("books", "create", book).out.strip()
+    ran = worldbook("books", "show", book, code=1)
+    assert "more than one book" in ran.err
+    assert other in ran.err
+    assert "id" in ran.err
+
+
+def test_problem_of_the_service(worldbook: Worldbook, handles: list[str]) -> None:
+    """A problem is told with its wrong fields and its remedy, with exit code 1."""
+    ran = worldbook("entries", "edit", handles[0], "--title", "x" * 201, code=1)
+    assert "#/title" in ran.err
+    assert worldbook("books", "create", "Tide House", code=1).err.startswith("Error: ")
+
+
+def test_delete_asks(worldbook: Worldbook, handles: list[str]) -> None:
+    """Deleting asks first, and does nothing when the answer is no."""
+    worldbook("entries", "delete", handles[2], code=1, input="n\n")
+    worldbook("entries", "delete", handles[2], input="y\n")
+    assert len(worldbook("entries", "list", "Tide House", "--json").json) == 2
+    worldbook("books", "delete", "Tide House", "--yes")
+    assert worldbook("books", "list", "--json").json == []
+
+
+def test_switch_and_rename_a_book(worldbook: Worldbook, handles: list[str]) -> None:
+    """A whole book is switched off and renamed without touching its entries."""
+    worldbook("books", "edit", "Tide House", "--disable", "--name", "Causeway Inn")
+    assert "Causeway Inn (disabled)" in worldbook("books", "list").out
+    assert "disabled" in worldbook("books", "show", "Causeway Inn").out
+    assert {each["enabled"] for each in worldbook("entries", "list", "Causeway Inn", "--json").json} == {True}

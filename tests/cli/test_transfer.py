@@ -1,0 +1,137 @@
+"""Import, export, backup, migrate, doctor."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from service import sample
+from tests.cli.conftest import Worldbook
+
+
+@pytest.fixture
+def coast(tmp_path: Path) -> str:
+    """The sample world as a file."""
+    file = tmp_path / "coast.json"
+    file.write_bytes(sample.world())
+    return str(file)
+
+
+def test_import_reports(worldbook: Worldbook, coast: str) -> None:
+    """An import tells what it read, what it added and what has no effect, and waits for the vectors if asked."""
+    ran = worldbook("import", coast, "--wait", "--attach", "character:ilse")
+    assert "Imported The Salt Coast" in ran.out
+    assert "93 entries added, 0 skipped" in ran.out
+    assert "sillytavern" in ran.out
+    answer = worldbook("retrieve", "-m", "Porta de Sal?", "--host", "character:ilse", "--json").json
+    assert answer["degraded"] == []
+    assert answer["books"][0]["pending_vectors"] == 0
+
+
+def test_dry_run_changes_nothing(worldbook: Worldbook, coast: str) -> None:
+    """A dry run reports the same and leaves no book."""
+    assert "Would import The Salt Coast" in worldbook("import", coast, "--dry-run").out
+    assert worldbook("books", "list", "--json").json == []
+
+
+def test_import_into_a_book(worldbook: Worldbook, coast: str) -> None:
+    """Importing the same file into its book again skips what is there; `replace` takes it out first."""
+    worldbook("import", coast)
+    again = worldbook("import", coast, "--into", "The Salt Coast", "--json").json
+    assert (again["added"], len(again["skipped"])) == (0, 93)
+    replaced = worldbook("import", coast, "--into", "The Salt Coast", "--mode", "replace").out
+    assert "93 entries added, 93 removed" in replaced
+
+
+def test_export_round_trip(worldbook: Worldbook, coast: str, tmp_path: Path) -> None:
+    """What was exported as our own format and imported again has the same entries."""
+    worldbook("import", coast)
+    file = tmp_path / "out.json"
+    worldbook("export", "The Salt Coast", "-o", str(file))
+    worldbook("import", str(file), "--name", "Again")
+    fields = ("title", "content", "aliases", "gist", "tier", "enabled", "extensions")
+
+    def of(book: str) -> list[dict[str, object]]:
+        shown = worldbook("export", book).json["book"]["entries"]
+        return [{name: each.get(name) for name in fields} for each in shown]
+
+    assert of("Again") == of("The Salt Coast")
+    assert len(of("Again")) == 93
+
+
+def test_export_names_what_is_lost(worldbook: Worldbook) -> None:
+    """What SillyTavern cannot hold is named on stderr, while stdout stays a clean file."""
+    worldbook("books", "create", "Tide House", "--description", "An inn.")
+    worldbook("entries", "add", "Tide House", "--title", "Marta", "--content", "The innkeeper.", "--gist", "keeper")
+    ran = worldbook("export", "Tide House", "--format", "sillytavern")
+    assert "gist" in ran.err
+    assert "entries" in json.loads(ran.out)
+
+
+def test_unreadable_file(worldbook: Worldbook, tmp_path: Path) -> None:
+    """A file that is no lorebook is told plainly and leaves nothing behind."""
+    file = tmp_path / "novel.txt"
+    file.write_text("It was a dark and stormy night.")
+    ran = worldbook("import", str(file), code=1)
+    assert ran.err.startswith("Error: ")
+    assert "Traceback" not in ran.err
+    assert worldbook("books", "list", "--json").json == []
+
+
+def test_backup(worldbook: Worldbook, coast: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A backup is a database with the same books, and never overwrites a file."""
+    worldbook("import", coast)
+    before = worldbook("books", "list", "--json").json
+    copy = tmp_path / "elsewhere" / "worldbook.db"
+    copy.parent.mkdir()
+    worldbook("backup", str(copy))
+    assert "is there already" in worldbook("backup", str(copy), code=1).err
+    monkeypatch.setenv("WORLDBOOK_DATA_DIR", str(copy.parent))
+    assert worldbook("books", "list", "--json").json == before
+
+
+def test_newer_database(worldbook: Worldbook, tmp_path: Path) -> None:
+    """A database of a newer version is told plainly by every command, and by the doctor too."""
+    assert worldbook("migrate").out == "The database is up to date.\n"
+    with closing(sqlite3.connect(tmp_path / "data" / "worldbook.db")) as database, database:
+        database.execute("UPDATE alembic_version SET version_num = 'of-tomorrow'")
+    for command in (("books", "list"), ("migrate",), ("serve", "--port", "0")):
+        ran = worldbook(*command, code=1)
+        assert "newer version" in ran.err
+        assert "Traceback" not in ran.err
+    assert "newer version" in worldbook("doctor", code=1).out
+
+
+def test_doctor_finds_all_well(worldbook: Worldbook) -> None:
+    """The doctor looks at database, model, index and tokenizers; a first start needs no database yet."""
+    said = worldbook("doctor").out
+    assert [line.split(":")[0].split()[-1] for line in said.splitlines() if line.startswith("ok")] == [
+        "database",
+        "model",
+        "index",
+        "tokenizers",
+    ]
+    worldbook("migrate")
+    assert "can be read and written" in worldbook("doctor").out
+
+
+def test_doctor_names_what_is_broken(worldbook: Worldbook, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A model that cannot be loaded is told with what to do about it, and the exit code is 1."""
+    monkeypatch.setenv("WORLDBOOK_MODEL", str(tmp_path / "no-such-model"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    ran = worldbook("doctor", code=1)
+    assert "FAIL model: " in ran.out
+    assert "WORLDBOOK_MODEL" in ran.out
+    assert "1 of 4 checks failed" in ran.err
+
+
+def test_doctor_finds_a_database_that_is_none(worldbook: Worldbook, tmp_path: Path) -> None:
+    """A file that is no database is told by the doctor."""
+    file = tmp_path / "data" / "worldbook.db"
+    file.parent.mkdir()
+    file.write_bytes(b"not a database, but long enough to be read as one" * 100)
+    assert "FAIL database: " in worldbook("doctor", code=1).out
