@@ -116,7 +116,7 @@ class Calibration:
     def load(cls, path: Path, space: EmbeddingSpace) -> Calibration | None:
         """What `save` wrote for the model of this space; None when there is none, or it is damaged or another's."""
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 if arrays["model"].tolist() != [space.model, space.revision]:
                     return None
                 floor = arrays["floor"].tolist()

@@ -8,7 +8,7 @@ import numpy as np
 HIDDEN, LAYERS, HEADS, FFN, POSITIONS = 32, 2, 2, 64, 64
 PIECES = [
     ("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -3.0), ("▁salt", -2.0), ("▁coast", -2.5),
-    *((letter, -4.0) for letter in "abcdefghijklmnopqrstuvwxyz:.,漢字"),
+    *((letter, -4.0) for letter in "abcdefghijklmnopqrstuvwxyz:.,漢字"), ("<mask>", 0.0),
 ]  # fmt: skip
 
 
