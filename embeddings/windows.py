@@ -64,9 +64,9 @@ def windows_of(text: str, count: CountTokens, tokens: int) -> list[str]:
     return list(_texts(text, _windows(text, count, tokens)))
 
 
-def sentences(text: str) -> list[str]:
+def sentences(text: str) -> Iterator[str]:
     """The sentences of a text in any script, each with the white space behind it: joined they are the text."""
-    return [text[start:end] for start, end in _sentence_bounds(text)]
+    return (text[start:end] for start, end in _sentence_bounds(text))
 
 
 def _sentence_bounds(text: str) -> Iterator[tuple[int, int]]:
