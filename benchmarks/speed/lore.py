@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from embeddings.index import VectorIndex
 
+from embeddings.index import VectorIndex
 from service.lore.book import Book, Entry, handle_of
 from service.lore.open_book import AttachedBook, BookText, OpenBook
 
@@ -17,19 +17,19 @@ _ONSETS = ("b", "br", "d", "f", "g", "gr", "h", "k", "l", "m", "n", "p", "r", "s
 _VOWELS = ("a", "e", "i", "o", "u", "ai", "ea", "ou")
 
 
-def words(random: np.random.Generator, count: int) -> list[str]:
-    """Pronounceable words of two to four syllables."""
+def words(random: np.random.Generator, count: int, syllables: tuple[int, int] = (2, 4)) -> list[str]:
+    """Pronounceable words of so many syllables."""
     return [
         "".join(_ONSETS[random.integers(len(_ONSETS))] + _VOWELS[random.integers(len(_VOWELS))] for _ in range(length))
-        for length in random.integers(2, 5, count)
+        for length in random.integers(syllables[0], syllables[1] + 1, count)
     ]
 
 
 def names(random: np.random.Generator, count: int) -> list[str]:
-    """`count` different names of one or two capitalised words."""
+    """`count` different names of one or two capitalised words, of three syllables or more."""
     found: dict[str, None] = {}
     while len(found) < count:
-        one, two = words(random, 2)
+        one, two = words(random, 2, (3, 4))
         found[one.title() if random.random() < 0.5 else f"{one.title()} {two.title()}"] = None
     return list(found)
 

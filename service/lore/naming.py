@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.lore.answer import Named
 from service.lore.open_book import AttachedBook
 from service.lore.queries import read_literally
+from service.lore.reasons import Named
 from service.lore.request import Message
 from service.lore.text import fold
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from embeddings.windows import windows_of
-
 from service.lore.request import Message
 
 Voice = Literal["last", "previous", "older"]
@@ -64,8 +64,10 @@ def read_by_meaning(messages: Sequence[Message]) -> list[Query]:
     ]
 
 
-def _pieces(content: str) -> list[str]:
-    return windows_of(content, _estimated_tokens, WINDOW_TOKENS)
+@lru_cache(maxsize=512)
+def _pieces(content: str) -> tuple[str, ...]:
+    # An app posts the same messages turn after turn.
+    return tuple(windows_of(content, _estimated_tokens, WINDOW_TOKENS))
 
 
 def _estimated_tokens(texts: Sequence[str]) -> list[int]:

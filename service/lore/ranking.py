@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.embedder import Vectors
-from service.lore.answer import Strength
 from service.lore.lexical import grams, standing_out
 from service.lore.open_book import AttachedBook
 from service.lore.queries import Query, Voice
+from service.lore.reasons import Strength
 
 TURNS: tuple[Voice, ...] = ("last", "last", "previous", "last", "older", "last", "previous", "older")
 """Whose match takes the next place; what a voice leaves unused goes to the last message."""
@@ -85,7 +85,7 @@ def rank(
     searched: Sequence[int],
     meaning: Meaning,
     *,
-    skip: Collection[int] = (),
+    skip: Set[int] = frozenset(),
     places: int,
     book_places: Mapping[int, int],
     floor: float | None = None,
@@ -98,7 +98,8 @@ def rank(
     indexes = [books[number].open.index for number in searched]
     owners = np.concatenate([starts[number] + index.numbers for number, index in zip(searched, indexes, strict=True)])
     scores = np.concatenate([index.scores(meaning.vectors) for index in indexes], axis=1)
-    wanted = ~np.isin(owners, list(skip))
+    wanted = np.ones(len(owners), np.bool_)
+    wanted[np.searchsorted(owners, sorted(skip & set(owners.tolist())))] = False
     owners, scores = owners[wanted], scores[:, wanted]
     floors = _floors(books, searched, meaning, floor, len(owners))
     least = np.repeat([_lowest(floors[number]) for number in searched], [index.groups for index in indexes])[wanted]
@@ -106,8 +107,7 @@ def rank(
     best: dict[Voice, dict[int, _Candidate]] = {"last": {}, "previous": {}, "older": {}}
     for query, row, ordered in zip(meaning.queries, scores, order, strict=True):
         voice = best[query.voice]
-        claimed = np.flatnonzero(row >= least)
-        for column in claimed[np.lexsort((owners[claimed], -ordered[claimed]))[:places]].tolist():
+        for column in _highest(np.flatnonzero(row >= least), ordered, places):
             place, value = int(owners[column]), float(ordered[column])
             if place not in voice or voice[place].order < value:
                 voice[place] = _Candidate(order=value, place=place, score=float(row[column]), message=query.message)
@@ -117,6 +117,14 @@ def rank(
         for position, each in enumerate(chosen, start=1)
     )
     return Ranking(matches=matches, owners=owners, scores=scores.max(axis=0), floors=floors)
+
+
+def _highest(columns: NDArray[np.int64], order: NDArray[np.float64], most: int) -> list[int]:
+    """Those of the columns, ascending, that stand highest, the highest first; ties by the lower column."""
+    if 0 < most < len(columns):
+        least = np.partition(order[columns], -most)[-most]
+        columns = columns[order[columns] >= least]
+    return [int(column) for column in columns[np.argsort(-order[columns], kind="stable")][:most]]
 
 
 def _floors(
@@ -142,12 +150,14 @@ def _spelling(
     owners: NDArray[np.int64],
     meaning: Meaning,
 ) -> NDArray[np.float64]:
-    """What each entry gains for its spelling, shape (queries, owners)."""
+    """What each entry gains for its spelling in the last message, shape (queries, owners)."""
     gains = np.zeros((len(meaning.queries), len(owners)))
     if not meaning.spelling:
         return gains
     size = max(starts[number] + len(books[number].open.text.entries) for number in searched)
     for row, query in zip(gains, meaning.queries, strict=True):
+        if query.voice != "last":
+            continue
         asked = grams(query.text)
         covered = np.zeros(size)
         for number in searched:

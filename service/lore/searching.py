@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from service.lore import rendering
-from service.lore.answer import Matched, Named, SearchItem
+from service.lore.answer import SearchItem
 from service.lore.naming import find_named
 from service.lore.open_book import AttachedBook
 from service.lore.ranking import Meaning, rank
+from service.lore.reasons import Matched, Named
 from service.lore.request import Message
 from service.lore.tokens import Tokenizer
 

@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Sequence
 
 import numpy as np
-from embeddings.index import VectorIndex
 from hypothesis import strategies as st
 
+from embeddings.index import VectorIndex
 from service.lore.answer import Retrieved
 from service.lore.book import Book, Entry, handle_of
 from service.lore.open_book import AttachedBook, BookText, OpenBook
@@ -21,7 +21,8 @@ TOKENIZER = tokenizer_for(tokenizer="cl100k_base", model=None, default="", margi
 DEFAULTS = Defaults(budget_tokens=2000, places=8)
 DIMENSION = 16
 SYLLABLES = (
-    "ka", "ri", "mo", "tesh", "lun", "ор", "ва", "зим", "γα", "λη", "海", "門", "盐", "潮", "アリ", "しお", "소금", "바다",
+    "ka", "ri", "mo", "tesh", "lun", "ор", "ва", "зим", "γα", "λη", "海", "門", "盐", "潮", "アリ", "しお", "소금",
+    "바다",
     "नम", "कथा", "เกลือ", "ทะเล", "ملح", "بحر", "מלח", "é", "ß", "🌊", "\n", "  ", "<b>", "# ", "- ", "`", "{{user}}",
 )  # fmt: skip
 WORDS = st.lists(st.sampled_from(SYLLABLES), min_size=1, max_size=6).map("".join)

@@ -1,0 +1,92 @@
+"""The entries of all attached books side by side, with what they cost.
+
+Entries are numbered through: a *place* is an entry's ordinal plus the number of entries of the books before its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.lore import rendering
+from service.lore.book import Entry
+from service.lore.open_book import AttachedBook, Sheet
+from service.lore.tokens import Tokenizer
+
+S = TypeVar("S", bound=np.generic)
+Places = NDArray[np.int64]
+
+
+class Shelf:
+    """The entries of the attached books side by side, with what they cost."""
+
+    def __init__(self, books: Sequence[AttachedBook], tokenizer: Tokenizer, exclude: Collection[str] = ()) -> None:
+        self.books = books
+        self.tokenizer = tokenizer
+        self.sheets: list[Sheet] = [book.open.text.sheet(tokenizer, book.label) for book in books]
+        sizes = [len(book.open.text.entries) for book in books]
+        self.starts: list[int] = [sum(sizes[:number]) for number in range(len(sizes))]
+        self.book_of = np.repeat(np.arange(len(books)), sizes)
+        self.full = _joined([sheet.full for sheet in self.sheets], np.int64)
+        self.enabled = _joined([book.open.text.enabled for book in books], np.bool_)
+        self.canon = _joined([book.open.text.canon for book in books], np.bool_)
+        self.excluded = np.zeros(len(self.full), np.bool_)
+        for handle in exclude:
+            place = self._place_of(handle)
+            if place is not None:
+                self.excluded[place] = True
+        self.open = self.enabled & ~self.excluded
+        """Entries that may go in."""
+
+    @cached_property
+    def line_tokens(self) -> NDArray[np.int64]:
+        """Tokens of index lines, shape (3, entries)."""
+        if not self.sheets:
+            return np.zeros((3, 0), np.int64)
+        return np.concatenate([sheet.line_tokens for sheet in self.sheets], axis=1)
+
+    @cached_property
+    def mark(self) -> str:
+        taken: frozenset[str] = frozenset().union(*(book.open.text.frame_words for book in self.books))
+        labels = rendering.frame_words(book.label for book in self.books if book.label)
+        return rendering.marker([book.open.text.book.id for book in self.books], taken | labels)
+
+    def of(self, number: int) -> slice:
+        """The places of one book."""
+        return slice(self.starts[number], self.starts[number] + len(self.books[number].open.text.entries))
+
+    def entry(self, place: int) -> Entry:
+        number = int(self.book_of[place])
+        return self.books[number].open.text.entries[place - self.starts[number]]
+
+    def book(self, place: int) -> AttachedBook:
+        return self.books[int(self.book_of[place])]
+
+    def block(self, place: int) -> str:
+        return rendering.entry_block(self.entry(place), self.book(place).label)
+
+    def line(self, place: int, shape: int) -> str:
+        number = int(self.book_of[place])
+        return self.sheets[number].lines[shape][place - self.starts[number]]
+
+    @cached_property
+    def frame_cost(self) -> int:
+        return self.tokenizer.count(rendering.frame_start(self.mark)) + self.tokenizer.count(
+            rendering.frame_end(self.mark)
+        )
+
+    def _place_of(self, handle: str) -> int | None:
+        book_id, _, number = handle.rpartition("-")
+        for start, book in zip(self.starts, self.books, strict=True):
+            if book.open.text.book.id == book_id and number.isdecimal():
+                ordinal = book.open.text.ordinals.get(int(number))
+                return None if ordinal is None else start + ordinal
+        return None
+
+
+def _joined(parts: Sequence[NDArray[S]], kind: type[S]) -> NDArray[S]:
+    return np.concatenate(parts) if parts else np.zeros(0, kind)

@@ -1,0 +1,196 @@
+"""The account of a retrieval: what became of each entry and book, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from service.lore.answer import BookTrace, EntryTrace, IndexSection, Section, Sections, StatusCount, Went
+from service.lore.packing import Stable, Volatile, written_index
+from service.lore.prompt import SectionTexts
+from service.lore.ranking import Match, Ranking
+from service.lore.reasons import (
+    Canon,
+    Disabled,
+    Excluded,
+    Matched,
+    Named,
+    OverBudget,
+    Reason,
+    Status,
+    Unmatched,
+    WholeBook,
+)
+from service.lore.request import Texts
+from service.lore.shelf import Shelf
+
+
+class Tracer:
+    """Gives each entry its one status and its one reason."""
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        stable: Stable,
+        volatile: Volatile,
+        named: Mapping[int, tuple[Named, ...]],
+        ranking: Ranking,
+        *,
+        texts: Texts,
+    ) -> None:
+        self.shelf = shelf
+        self.stable = stable
+        self.volatile = volatile
+        self.named = named
+        self.ranking = ranking
+        self.texts = texts
+        self.matches: dict[int, Match] = {match.place: match for match in ranking.matches}
+        self.index = written_index(stable, volatile)
+        self.full: dict[int, Status] = {}
+        for status, places in (
+            ("canon", stable.canon),
+            ("whole", stable.whole),
+            ("named", volatile.named),
+            ("matched", volatile.matched),
+        ):
+            self.full.update(dict.fromkeys(places, status))  # type: ignore[arg-type]  # the four literals above
+        self.scores: dict[int, float] = dict(zip(ranking.owners.tolist(), ranking.scores.tolist(), strict=True))
+        self.lined = set(self.index.places.tolist())
+        self.canon_place = {place: position for position, place in enumerate(stable.canon, start=1)}
+
+    def status(self, place: int) -> Status:
+        if place in self.full:
+            return self.full[place]
+        if not self.shelf.enabled[place]:
+            return "disabled"
+        if self.shelf.excluded[place]:
+            return "excluded"
+        if place in self.stable.canon_left:
+            return "canon_over_budget"
+        if place in self.lined:
+            return "indexed"
+        if self.index.more:
+            return "counted"
+        return "cut" if place in self.volatile.left else "unmatched"
+
+    def reason(self, place: int, status: Status) -> Reason:
+        match status:
+            case "canon":
+                first = place == self.stable.canon[0]
+                kept = first and self.stable.kept_over_budget
+                return Canon(place=self.canon_place[place], kept_over_budget=kept)
+            case "whole":
+                return WholeBook()
+            case "named":
+                return self.named[place][0]
+            case "matched":
+                return self._matched(self.matches[place])
+            case "disabled":
+                return Disabled(by="entry" if self.shelf.book(place).open.text.book.enabled else "book")
+            case "excluded":
+                return Excluded()
+            case "canon_over_budget":
+                return OverBudget(budget="canon", left=self.stable.canon_left[place])
+        if place in self.volatile.left:
+            return OverBudget(budget="total", left=self.volatile.left[place])
+        return Unmatched(
+            score=_rounded(self.scores.get(place)),
+            floor=_rounded(self.ranking.floors.get(int(self.shelf.book_of[place]))),
+        )
+
+    def _matched(self, match: Match) -> Matched:
+        return Matched(rank=match.rank, score=round(match.score, 3), strength=match.strength, message=match.message)
+
+    def trace(self, place: int) -> EntryTrace:
+        entry = self.shelf.entry(place)
+        book = self.shelf.book(place)
+        status = self.status(place)
+        shown = self.texts == "entries" and place in self.full
+        return EntryTrace(
+            handle=entry.handle,
+            id=entry.id,
+            book=book.open.text.book.id,
+            label=book.label,
+            title=entry.title,
+            status=status,
+            tokens=int(self.shelf.full[place]),
+            text=self.shelf.block(place) if shown else None,
+            reason=self.reason(place, status),
+            hits=self.named.get(place, ()),
+        )
+
+    def counts(self) -> tuple[StatusCount, ...]:
+        """How many entries have each status and kind of reason, without a trace of each."""
+        found: Counter[tuple[Status, str]] = Counter()
+        shelf = self.shelf
+        special = {*self.full, *self.stable.canon_left, *self.volatile.left}
+        for place in special:
+            status = self.status(place)
+            found[status, self.reason(place, status).kind] += 1
+        plain = shelf.open.copy()
+        plain[list(special)] = False
+        lined = sum(1 for place in self.lined if place not in special)
+        others = int(plain.sum()) - lined
+        found["indexed", "unmatched"] += lined
+        found["counted" if self.index.more else "unmatched", "unmatched"] += others
+        found["disabled", "disabled"] += int((~shelf.enabled).sum())
+        found["excluded", "excluded"] += int((shelf.enabled & shelf.excluded).sum())
+        return tuple(
+            StatusCount(status=status, reason=reason, count=number)
+            for (status, reason), number in sorted(found.items())
+            if number
+        )
+
+    def sections(self, traces: Mapping[int, EntryTrace], texts: SectionTexts) -> Sections:
+        """What is in the prompt, section by section; with its text when the request wants it."""
+        stable, volatile = self.stable, self.volatile
+        told = self.texts != "prompt"
+
+        def section(text: str, places: Iterable[int], tokens: int) -> Section:
+            entries = tuple(traces[place] for place in places)
+            return Section(tokens=tokens, text=text if told else None, entries=entries)
+
+        return Sections(
+            canon=section(texts.canon, stable.canon, stable.canon_tokens),
+            whole=section(texts.whole, stable.whole, stable.whole_tokens),
+            named=section(texts.named, volatile.named, volatile.named_tokens),
+            matched=section(texts.matched, volatile.matched, volatile.matched_tokens),
+            index=IndexSection(
+                tokens=self.index.tokens,
+                text=texts.index if told else None,
+                lines=len(self.index.places),
+                shape=self.index.shape,
+                more=self.index.more,
+            ),
+        )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
+
+
+def book_trace(shelf: Shelf, stable: Stable, number: int) -> BookTrace:
+    attached = shelf.books[number]
+    book = attached.open.text.book
+    mine = shelf.open & (shelf.book_of == number)
+    went: Went
+    if not book.enabled:
+        went = "disabled"
+    elif not mine.any():
+        went = "empty"
+    elif number in stable.whole_books:
+        went = "whole"
+    elif not (mine & ~shelf.canon).any():
+        went = "canon"
+    else:
+        went = "matched"
+    return BookTrace(
+        id=book.id,
+        version=book.version,
+        name=book.name,
+        dialect=book.dialect,
+        label=attached.label,
+        via=attached.via,
+        went=went,
+        pending_vectors=attached.open.pending,
+    )
