@@ -54,7 +54,9 @@ test-slow: install-dev
 	$(BIN)/python -m pytest -m slow
 
 bench: install-dev
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.speed
+	@if [ -n "$(DATA)" ]; then $(BIN)/python -m benchmarks.crosslingual --data "$(DATA)"; \
+	else echo "The cross-language benchmark needs DATA=FOLDER; python -m benchmarks.crosslingual says what is in it."; fi
 
 docs: install
 	$(BIN)/python scripts/write_settings.py

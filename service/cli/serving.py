@@ -110,7 +110,8 @@ def _listening(settings: Settings, *, insecure: bool) -> Iterator[socket.socket]
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise Failure(
-                f"port {port} of {host} is in use", remedy="Stop what uses it, or choose another with --port."
+                f"port {port} of {host} is in use",
+                remedy="Stop what uses it, or choose another with --port or WORLDBOOK_PORT.",
             ) from None
         raise Failure(f"cannot listen on {host}, port {port}: {error.strerror}") from None
     with listener:

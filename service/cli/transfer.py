@@ -133,7 +133,7 @@ def _check_progress(client: Client, left: int, seconds: float) -> None:
     if seconds < FAILING_SECONDS:
         return
     model = client.get("/v1")["embedding"]
-    if model["state"] == "unavailable" or seconds > STALLED_SECONDS:
+    if model["state"] not in ("ready", "loading") or seconds > STALLED_SECONDS:
         raise Failure(
             f"{left} vectors are missing and none comes: {model['detail'] or 'the model is silent'}",
             remedy="`worldbook doctor` says whether the model works. Names are found without vectors.",
