@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from embeddings.index import VectorIndex
 
+from embeddings.index import VectorIndex
 from service.lore.book import Book, BookSettings, Entry
 from service.lore.open_book import AttachedBook, BookText, OpenBook
 from service.lore.queries import Query, Voice
