@@ -19,28 +19,34 @@ from service.lore.rendering import entry_block, frame_words, index_lines
 from service.lore.text import fold
 from service.lore.tokens import Tokenizer
 
+SHEETS = 8
+"""Tokenizers and labels whose costs a book keeps."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sheet:
-    """What the entries of a book cost with one tokenizer and label, by ordinal."""
+    """What the entries of a book cost with one tokenizer and label, by ordinal; counted at first use."""
 
-    full: NDArray[np.int64]
-    """Tokens of each entry's block."""
-    lines: tuple[tuple[str, ...], ...]
-    """Index lines: with the title alone, with a short gist, with a long one."""
-    line_tokens: NDArray[np.int64]
-    """Tokens of the index lines, shape (3, entries)."""
+    entries: tuple[Entry, ...]
+    tokenizer: Tokenizer
+    label: str | None
 
+    @cached_property
+    def full(self) -> NDArray[np.int64]:
+        """Tokens of each entry's block."""
+        return np.array([self.tokenizer.count(entry_block(entry, self.label)) for entry in self.entries], np.int64)
 
-def make_sheet(entries: tuple[Entry, ...], tokenizer: Tokenizer, label: str | None) -> Sheet:
-    """Count every block and line of the entries once."""
-    lines = [index_lines(entry) for entry in entries]
-    shapes = tuple(tuple(line[shape] for line in lines) for shape in range(3))
-    return Sheet(
-        full=np.array([tokenizer.count(entry_block(entry, label)) for entry in entries], np.int64),
-        lines=shapes,
-        line_tokens=np.array([[tokenizer.count(line) for line in shape] for shape in shapes], np.int64),
-    )
+    @cached_property
+    def lines(self) -> tuple[tuple[str, ...], ...]:
+        """Index lines: with the title alone, with a short gist, with a long one."""
+        lines = [index_lines(entry) for entry in self.entries]
+        return tuple(tuple(line[shape] for line in lines) for shape in range(3))
+
+    @cached_property
+    def line_tokens(self) -> NDArray[np.int64]:
+        """Tokens of the index lines, shape (3, entries)."""
+        counts = [[self.tokenizer.count(line) for line in shape] for shape in self.lines]
+        return np.array(counts, np.int64).reshape(3, len(self.entries))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,11 +72,14 @@ class BookText:
         return cls(book=book, entries=entries, matcher=Matcher.build(names))
 
     def sheet(self, tokenizer: Tokenizer, label: str | None) -> Sheet:
-        """The costs under `label`, counted at first use."""
+        """The costs under `label`; the latest few are kept."""
         key = (tokenizer.name, tokenizer.margin, label)
-        if key not in self._sheets:
-            self._sheets[key] = make_sheet(self.entries, tokenizer, label)
-        return self._sheets[key]
+        sheet = self._sheets.get(key)
+        if sheet is None:
+            while len(self._sheets) >= SHEETS:
+                self._sheets.pop(next(iter(self._sheets)), None)
+            sheet = self._sheets[key] = Sheet(entries=self.entries, tokenizer=tokenizer, label=label)
+        return sheet
 
     @cached_property
     def enabled(self) -> NDArray[np.bool_]:
