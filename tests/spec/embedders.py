@@ -1,0 +1,67 @@
+"""Embedders that fail, dawdle or change, around the hashing one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from embeddings.embedder import Embedder, EmbedderError, EmbeddingSpace, Vectors, checked
+from embeddings.hashing import HashingEmbedder
+
+Load = Callable[[], Embedder]
+LONG = 30.0
+"""Seconds, far more than anything takes; whoever waits so long has hung."""
+
+
+class Scripted:
+    """The hashing embedder, whose calls can be watched, held up and made to fail."""
+
+    max_tokens = 512
+
+    def __init__(self, dimension: int = 256) -> None:
+        self._inner = HashingEmbedder(dimension)
+        self.passages: list[str] = []
+        self.queries: list[str] = []
+        self.entered = threading.Event()
+        """Set when passages are asked for."""
+        self.release = threading.Event()
+        """Passages for which `holds` is true wait for it."""
+        self.holds: Callable[[str], bool] = lambda _: False
+        self.answers: Callable[[Vectors], object] = lambda vectors: vectors
+        """What becomes of the vectors of queries."""
+
+    @property
+    def space(self) -> EmbeddingSpace:
+        return self._inner.space
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        self.queries += texts
+        answer = self.answers(self._inner.embed_queries(texts))
+        return checked(answer, count=len(texts), dimension=self.space.dimension)  # as every real embedder does
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        self.passages += texts
+        self.entered.set()
+        if any(map(self.holds, texts)) and not self.release.wait(LONG):
+            raise EmbedderError("held up for ever")
+        return self._inner.embed_passages(texts)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return self._inner.count_tokens(texts)
+
+
+def refuse(_: object = None) -> Vectors:
+    """An embedder that is out of order."""
+    raise EmbedderError("out of order")
+
+
+def nothing(_: Vectors) -> list[object]:
+    """An endpoint that answers an empty list."""
+    return []
+
+
+def no_numbers(vectors: Vectors) -> Vectors:
+    """A model that answers NaN."""
+    return np.full_like(vectors, np.nan)
