@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 
 from service.lore.text import fold
@@ -35,17 +36,16 @@ _WITHOUT_SPACES = (
     (0xF900, 0xFB00),
     (0x20000, 0x33480),
 )
+_CODES = 0x33480
+"""Behind the last letter."""
 
 
 @cache
 def _kinds() -> NDArray[np.uint8]:
     """For each code point: part of a word with spaces around it, of one without, or of none."""
-    kinds = np.zeros(0x33480 + 1, np.uint8)
-    for code in range(0x33480):
-        letter = chr(code)
-        # A sign that is no letter continues a word when it cannot be printed alone: a combining mark.
-        if letter.isalnum() or letter.isidentifier() or f"a{letter}".isidentifier():
-            kinds[code] = _SPACING
+    kinds = np.zeros(_CODES + 1, np.uint8)
+    for word in regex.finditer(r"[\p{L}\p{N}\p{M}]+", "".join(map(chr, range(_CODES)))):
+        kinds[word.start() : word.end()] = _SPACING
     for first, behind in _WITHOUT_SPACES:
         span = kinds[first:behind]
         span[span == _SPACING] = _SPACELESS

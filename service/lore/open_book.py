@@ -124,9 +124,9 @@ class BookText:
 
     @cached_property
     def nbytes(self) -> int:
-        """About how much memory the text side takes."""
-        letters = sum(len(entry.content) + 2 * len(entry.title) + 400 for entry in self.entries)
-        return 2 * letters + self.matcher.nbytes + 600 * len(self.entries)
+        """About how much memory the text side takes once its lexicon and one sheet are built."""
+        letters = sum(len(entry.content) + len(entry.title) for entry in self.entries)
+        return 10 * letters + self.matcher.nbytes + 1500 * len(self.entries)
 
 
 @dataclass(frozen=True, kw_only=True)
