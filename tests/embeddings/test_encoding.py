@@ -13,6 +13,7 @@ from embeddings.calibration import Calibration, fit
 from embeddings.embedder import Embedder, EmbedderError, EmbedderTimeout, EmbeddingSpace, TextError, Vectors
 from embeddings.encoding import Encoder, TextVectors
 from embeddings.hashing import HashingEmbedder
+from embeddings.sentence_transformer import SentenceTransformerEmbedder
 from embeddings.windows import cut
 
 
@@ -306,3 +307,34 @@ def test_vectors_are_calibrated() -> None:
     assert space is not None
     assert expected.version in space.recipe
     assert space.id != model.space.id
+
+
+@pytest.mark.model
+def test_many_threads_at_the_real_model(default_model: SentenceTransformerEmbedder) -> None:
+    """C01, D7: 32 threads at the default model at once get no error, and the same bits as one after the other."""
+    questions = [f"Who keeps the lighthouse number {n}?" for n in range(12)]
+    with running(lambda: default_model) as encoder, ThreadPoolExecutor(32) as pool:
+
+        def ask(n: int) -> Vectors:
+            texts = encoder.embed_texts([f"The keeper of lighthouse {n % 3} is Ilse."])
+            assert isinstance(texts[0], TextVectors)
+            return encoder.embed_queries([questions[n % 12]], timeout=120)
+
+        together = list(pool.map(ask, range(32)))
+    with running(lambda: default_model) as encoder:
+        alone = [encoder.embed_queries([question], timeout=120) for question in questions]
+    assert all(np.array_equal(row, alone[n % 12]) for n, row in enumerate(together))
+
+
+@pytest.mark.model
+def test_a_fact_at_the_end_of_a_long_text_is_found(default_model: SentenceTransformerEmbedder) -> None:
+    """E01: the last sentence of a text of 3,000 tokens, which the model alone would cut away, is found by meaning."""
+    filler = "The market of Oden opens at dawn and sells fish, rope, salt and lamp oil until the bells ring at noon. "
+    long = filler * 130 + "The drowned king left his crown in the well behind the mill."
+    texts = [long, filler * 130]
+    assert default_model.count_tokens([long])[0] > 3000
+    with running(lambda: default_model) as encoder:
+        query = encoder.embed_queries(["Where is the crown of the drowned king?"], timeout=120)[0]
+        answers = encoder.embed_texts(texts)
+    best = [float((answer.windows @ query).max()) for answer in answers if isinstance(answer, TextVectors)]
+    assert best[0] > best[1] + 0.2
