@@ -202,6 +202,7 @@ def _quiet() -> Iterator[None]:
 def configured() -> Settings:
     """The settings of this machine. Raises `Failure` naming the variable that is wrong."""
     from pydantic import ValidationError
+    from pydantic_settings import SettingsError
 
     from service.settings import Settings
 
@@ -209,4 +210,6 @@ def configured() -> Settings:
         return Settings()
     except ValidationError as error:
         wrong = "; ".join(f"WORLDBOOK_{'_'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors())
-        raise Failure(f"a setting is wrong: {wrong}", remedy="Correct it in the environment or in .env.") from None
+    except SettingsError as error:
+        wrong = f"{error}; lists are JSON"
+    raise Failure(f"a setting is wrong: {wrong}", remedy="Correct it in the environment or in .env.")

@@ -87,11 +87,21 @@ def test_wrong_usage_exits_with_2(worldbook: Worldbook, arguments: tuple[str, ..
     assert ran.out == ""
 
 
-def test_wrong_setting_is_named(worldbook: Worldbook, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A setting that is wrong is told by the name of its variable, with exit code 1 and no traceback."""
-    monkeypatch.setenv("WORLDBOOK_PORT", "many")
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("WORLDBOOK_PORT", "many", "WORLDBOOK_PORT"),
+        ("WORLDBOOK_PORT", "70000", "WORLDBOOK_PORT"),
+        ("WORLDBOOK_CORS_ORIGINS", "https://app.example", "cors_origins"),
+    ],
+)
+def test_wrong_setting_is_named(
+    worldbook: Worldbook, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, said: str
+) -> None:
+    """A setting that is wrong is told by its name, with exit code 1 and no traceback."""
+    monkeypatch.setenv(variable, value)
     ran = worldbook("books", "list", code=1)
-    assert "WORLDBOOK_PORT" in ran.err
+    assert said in ran.err
     assert "Traceback" not in ran.err
 
 

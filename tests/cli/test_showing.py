@@ -1,0 +1,65 @@
+"""How answers are told to people."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+
+from service.cli import showing
+from service.cli.output import visible
+from service.lore import reasons
+from service.validation import dump
+
+REASONS = [
+    (reasons.Canon(place=1), "canon"),
+    (reasons.Canon(place=1, kept_over_budget=True), "canon, kept although over budget"),
+    (reasons.WholeBook(), "the whole book fits"),
+    (reasons.Named(alias="Gate", message=0, span=(4, 8), text="gate"), "“gate” stands in message 1"),
+    (
+        reasons.Matched(rank=2, score=0.4125, strength="strong", message=2),
+        "by meaning: rank 2, strong, score 0.412 for message 3",
+    ),
+    (
+        reasons.Matched(rank=1, score=0.3, strength="weak", message=None),
+        "by meaning: rank 1, weak, score 0.300 for the query",
+    ),
+    (reasons.Unmatched(score=0.02, floor=0.2), "not near by meaning: score 0.020, floor 0.200"),
+    (reasons.Unmatched(score=None, floor=None), "nothing was compared"),
+    (reasons.OverBudget(budget="canon", left=1200), "canon budget: 1,200 tokens were left"),
+    (reasons.OverBudget(budget="total", left=5), "budget: 5 tokens were left"),
+    (reasons.Disabled(by="entry"), "disabled"),
+    (reasons.Disabled(by="book"), "the book is disabled"),
+    (reasons.Excluded(), "the request says that the model has it"),
+]
+
+
+@pytest.mark.parametrize(("reason", "words"), REASONS)
+def test_reason_in_words(reason: Any, words: str) -> None:
+    """B1: each reason is told in plain words."""
+    assert showing.why(dump(reason)) == words
+
+
+def test_every_reason_has_words() -> None:
+    """The table above has a row for every kind of reason."""
+    assert {type(reason) for reason, _ in REASONS} == set(get_args(reasons.Reason))
+
+
+def test_unknown_reason_is_named() -> None:
+    """A reason of a newer service is shown by its name."""
+    assert showing.why({"kind": "out_of_channel"}) == "out of channel"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b]0;owned\x07", "�]0;owned�"),
+        ("a\x9b31mb", "a�31mb"),
+        ("two\nlines\tand a tab", "two\nlines\tand a tab"),
+        ("塩の門 🜁 é", "塩の門 🜁 é"),
+        ("\r\x08\x7f", "���"),
+    ],
+)
+def test_lore_cannot_command_the_terminal(text: str, shown: str) -> None:
+    """Control characters of a lorebook are shown, not obeyed; every other text is left as it is."""
+    assert visible(text) == shown
