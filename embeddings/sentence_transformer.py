@@ -8,7 +8,8 @@ tokens that each query decides alone, and go through `precision.row_exact`; then
 proves it on a sample, and where the proof fails (another processor, a GPU) queries go one by one.
 
 Passages. They are stored, so nothing depends on their last bits: they go in bfloat16 where the processor computes in
-it (cosine to float32 above .9999, about three times as fast with AMX), and in float32 batches elsewhere.
+it, and in float32 batches elsewhere. Measured with AMX on 120 passages of about 100 tokens: cosine to float32 at least
+.9999, and 2.2 to 3.3 times the passages a second of plain float32 encoding, on a machine with other load.
 """
 
 from __future__ import annotations
