@@ -6,10 +6,9 @@ import json
 import re
 from collections.abc import Sequence
 from itertools import count
-from typing import Any
+from typing import Any, Protocol
 
 from fastapi.testclient import TestClient
-from httpx import Response
 
 Json = dict[str, Any]
 _numbers = count(1)
@@ -26,7 +25,22 @@ def canon(title: str, content: str = "", **fields: Any) -> Json:
     return entry(title, content, tier="canon", **fields)
 
 
-def ok(answer: Response, status: int = 200) -> Any:
+class Answer(Protocol):
+    """What clients of every kind answer."""
+
+    @property
+    def status_code(self) -> int: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def content(self) -> bytes: ...
+
+    def json(self) -> Any: ...
+
+
+def ok(answer: Answer, status: int = 200) -> Any:
     """The body of an answer of this status."""
     assert answer.status_code == status, answer.text
     return answer.json() if answer.content else None
@@ -119,7 +133,7 @@ def fetch(client: TestClient, *names: str, **fields: Any) -> Json:
     return answer
 
 
-def found(client: TestClient, query: str, **fields: Any) -> list[str]:
+def find(client: TestClient, query: str, **fields: Any) -> list[str]:
     """The titles that a search finds, in its order."""
     answer = ok(client.post("/v1/search", json={"query": query, **fields}))
     return [item["title"] for item in answer["items"]]

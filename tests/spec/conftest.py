@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
+from service.actions.backlog import Backlog
 from service.api.app import create_app
 from service.settings import Settings
 from tests.spec.embedders import Load
@@ -16,9 +18,14 @@ from tests.spec.embedders import Load
 Serving = Callable[..., AbstractContextManager[TestClient]]
 
 
-def client_in(folder: Path, load: Load | None = None, **settings: object) -> TestClient:
+def client_in(folder: Path, load: Load | None = None, **settings: Any) -> TestClient:
     """A client of a service that keeps everything in `folder`; a fault of the service is an answer, no exception."""
-    fixed = {"data_dir": folder / "data", "cache_dir": folder / "cache", "model": "hashing", "tokenizer": "cl100k_base"}
+    fixed: dict[str, Any] = {
+        "data_dir": folder / "data",
+        "cache_dir": folder / "cache",
+        "model": "hashing",
+        "tokenizer": "cl100k_base",
+    }
     app = create_app(Settings(_env_file=None, **{**fixed, "embed_timeout": 30.0, **settings}), load=load)
     return TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
 
@@ -34,7 +41,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 def serving(tmp_path: Path) -> Serving:
     """`with serving(load=…, setting=…) as client`: a service on the test's own folder, as often as it is started."""
 
-    def start(load: Load | None = None, **settings: object) -> TestClient:
+    def start(load: Load | None = None, **settings: Any) -> TestClient:
         return client_in(tmp_path, load, **settings)
 
     return start
@@ -46,6 +53,14 @@ def multilingual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClien
     folder = tmp_path_factory.mktemp("multilingual")
     with client_in(folder, model="bundled", cache_dir=Settings(_env_file=None).cache_dir) as client:
         yield client
+
+
+@pytest.fixture
+def backlog_begins(monkeypatch: pytest.MonkeyPatch) -> Callable[[TestClient], None]:
+    """Nothing is embedded in the background before this is called."""
+    begin = Backlog.start
+    monkeypatch.setattr(Backlog, "start", lambda _: None)
+    return lambda client: begin(client.app_state["runtime"].backlog)
 
 
 @pytest.fixture

@@ -24,11 +24,13 @@ class Scripted:
         self._inner = HashingEmbedder(dimension)
         self.passages: list[str] = []
         self.queries: list[str] = []
-        self.entered = threading.Event()
-        """Set when passages are asked for."""
-        self.release = threading.Event()
-        """Passages for which `holds` is true wait for it."""
         self.holds: Callable[[str], bool] = lambda _: False
+        """Passages that wait for `release`."""
+        self.held = threading.Event()
+        self.release = threading.Event()
+        self.fault: Callable[[str], EmbedderError | None] = lambda _: None
+        """What is raised for a passage."""
+        self.failed = threading.Event()
         self.answers: Callable[[Vectors], object] = lambda vectors: vectors
         """What becomes of the vectors of queries."""
 
@@ -43,9 +45,12 @@ class Scripted:
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         self.passages += texts
-        self.entered.set()
-        if any(map(self.holds, texts)) and not self.release.wait(LONG):
-            raise EmbedderError("held up for ever")
+        if any(map(self.holds, texts)):
+            self.held.set()
+            assert self.release.wait(LONG)
+        for fault in filter(None, map(self.fault, texts)):
+            self.failed.set()
+            raise fault
         return self._inner.embed_passages(texts)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:

@@ -48,7 +48,7 @@ def books(client: TestClient) -> Books:
     ],
 )
 def test_the_order_of_attachment(client: TestClient, books: Books, asked: Json, order: str) -> None:
-    """W11: a story's or novel's own books, then its cast's in order, other hosts, books, the conversation; each once."""
+    """W11: a story's own books, then its cast's in order, other hosts, books, the conversation; each once."""
     body = {**asked, "books": [books[name] for name in asked.get("books", [])]}
     assert in_full(ask(client, "Hm.", **body)) == order.split()
 
@@ -91,7 +91,7 @@ def test_a_book_attached_twice_goes_in_once(client: TestClient, books: Books) ->
     ],
 )
 def test_labels_in_a_group(client: TestClient, books: Books, hosts: list[str], labels: dict[str, str | None]) -> None:
-    """W11: with two or more characters an entry is labelled with all that bring its book, none if the story does too."""
+    """W11: with two or more characters entries are labelled with all that bring their book, none if the story does."""
     answer = ask(client, "Hm.", hosts=hosts)
     told = {found["title"]: found["label"] for found in answer["sections"]["canon"]["entries"]}
     assert {title: told[title] for title in labels} == labels

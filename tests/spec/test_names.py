@@ -187,8 +187,9 @@ def smallest(client: TestClient) -> str:
 
 @pytest.mark.parametrize("number", range(len(SMALLEST)), ids=[f"{row[0]}-{n}" for n, row in enumerate(SMALLEST)])
 def test_a_fault_of_others(client: TestClient, smallest: str, number: int) -> None:
-    """M01, M02, M04, M05, M06, M08, M09, M10, M12, M13, M14, M16, M17, M18, M20, M21, M22, M24, M25, M26, M28, M30, M32:
-    the smallest input of each fault is found or not, and the span slices exactly the name out of the posted text."""
+    """M01, M02, M04, M05, M06, M08, M09, M10, M12, M13, M14, M16, M17, M18, M20, M21, M22, M24, M25, M26, M28, M29,
+    M30, M32: the smallest input of each fault is found or not, and the span slices the name out of the posted text.
+    """
     _, _, text, slice_ = SMALLEST[number]
     answer = ask(client, text, books=[smallest], budget_tokens=0, trace="full")
     hits = trace(answer, f"Fault {number}")["hits"]

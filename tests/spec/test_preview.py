@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -100,6 +99,6 @@ def test_nothing_is_recorded(serving: Serving, tmp_path: Path, hosted: bool) -> 
 
 def test_a_preview_has_no_id(client: TestClient, book: str) -> None:
     """W15: a live retrieval has a request id, a preview none, for it is not a request that happened."""
-    id_of: Callable[[str], Any] = lambda route: ask(client, "Hm.", books=[book], route=route)["run"]["request_id"]
-    assert id_of("retrieve").startswith("rq_")
-    assert id_of("preview") is None
+    live, preview = (ask(client, "Hm.", books=[book], route=route) for route in ("retrieve", "preview"))
+    assert live["run"]["request_id"].startswith("rq_")
+    assert preview["run"]["request_id"] is None

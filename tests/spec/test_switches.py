@@ -14,7 +14,7 @@ from tests.spec.asking import (
     embedded,
     entry,
     fetch,
-    found,
+    find,
     in_full,
     index_lines,
     new_book,
@@ -65,7 +65,7 @@ def by_fetch(client: TestClient, book: str) -> str:
 
 
 def by_search(client: TestClient, book: str) -> str:
-    return str(found(client, f"The Bell, Glocke. {SECRET}", books=[book]))
+    return str(find(client, f"The Bell, Glocke. {SECRET}", books=[book]))
 
 
 Path = Callable[[TestClient, str], str]
@@ -120,7 +120,7 @@ def test_deleted_entries_reach_nobody(client: TestClient, path: Path, tier: str)
 
 
 def test_after_a_restart(serving: Serving) -> None:
-    """V02, S05: what was deleted or disabled stays absent from every path after a restart, and what was not is there."""
+    """V02, S05: what was deleted or disabled stays absent from every path after a restart; the rest is there."""
     with serving() as client:
         deleted, disabled, kept = (embedded(client, new_book(client, bell("relevant"), *FILLER)) for _ in range(3))
         ok(client.delete(f"/v1/books/{deleted}/entries/1"), 204)

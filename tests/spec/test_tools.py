@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.spec.asking import Json, attach, canon, embedded, entry, fetch, found, new_book, ok
+from tests.spec.asking import Json, attach, canon, embedded, entry, fetch, find, new_book, ok
 from tests.spec.conftest import Serving
 from tests.spec.embedders import Scripted
 
@@ -56,7 +56,7 @@ def test_fetch_in_any_normal_form(client: TestClient, world: str, name: str) -> 
 
 
 def test_fetch_several_at_once(client: TestClient, world: str) -> None:
-    """W9: several are fetched at once, in the order asked, canon too, each once with all the names that asked for it."""
+    """W9: several are fetched at once, in the order asked, canon too, each once with all names that asked for it."""
     answer = fetch(client, "Spring tide", "porta de sal", "the drowning law", f"{world}-1", books=[world])
     assert [(got["title"], got["asked"]) for got in answer["entries"]] == [
         ("Spring tide", ["Spring tide"]),
@@ -105,7 +105,7 @@ def test_fetch_reaches_what_is_attached(client: TestClient, world: str) -> None:
 def test_search_names_then_nearest(client: TestClient, world: str) -> None:
     """W8: the search that the closing line speaks of finds what it names first, then the nearest, and pages."""
     query = "Does the spring tide close the gate? Ask Warden Oru."
-    names = found(client, query, books=[world])
+    names = find(client, query, books=[world])
     assert set(names[:2]) == {"Spring tide", "Warden Oru"}
     assert sorted(names) == ["Spring tide", "The Drowning Law", "The Salt Gate", "Warden Oru"]
     paged: list[str] = []
