@@ -43,7 +43,7 @@ def test_entries_are_fetched(client: TestClient, new_book: NewBook) -> None:
 
 
 def test_entries_are_searched(client: TestClient, new_book: NewBook) -> None:
-    """M4: a search answers one line per entry, without its text."""
+    """W8: a search, which the index sends a model to, answers one line per entry, without its text."""
     answer = client.post("/v1/search", json={"books": [new_book("Oru")["id"]], "query": "who is Oru"})
     assert answer.status_code == 200
     [item] = answer.json()["items"]
