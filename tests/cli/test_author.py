@@ -204,3 +204,65 @@ def test_switch_and_rename_a_book(worldbook: Worldbook, handles: list[str]) -> N
     assert "Causeway Inn (disabled)" in worldbook("books", "list").out
     assert "disabled" in worldbook("books", "show", "Causeway Inn").out
     assert {each["enabled"] for each in worldbook("entries", "list", "Causeway Inn", "--json").json} == {True}
+
+
+def test_entries_for_people(worldbook: Worldbook, handles: list[str]) -> None:
+    """The list of entries says what is switched off; one entry is shown as the form in which it is edited."""
+    worldbook("entries", "disable", handles[2])
+    line = next(line for line in worldbook("entries", "list", "Tide House").out.splitlines() if handles[2] in line)
+    assert "disabled" in line
+    shown = worldbook("entries", "show", handles[1]).out
+    assert shown.startswith("title: The Drowned Bell\nalias: Cloche noyée\n")
+    assert shown.endswith("\n\nIt rings an hour before the flood.\n")
+
+
+def test_add_in_the_editor(worldbook: Worldbook, handles: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new entry without a content opens in the editor with what the options said."""
+    monkeypatch.setattr(click, "edit", lambda text, **_: text + "A cat with one white paw.\n")
+    added = worldbook("entries", "add", "Tide House", "--title", "Salt", "--alias", "Sal", "--json").json
+    assert (added["title"], added["aliases"], added["content"]) == ("Salt", ["Sal"], "\nA cat with one white paw.")
+
+
+def test_a_form_that_cannot_be_read_is_kept(
+    worldbook: Worldbook, handles: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A form with a wrong header line changes nothing, names the line, and the text is kept in a file."""
+    monkeypatch.setattr(click, "edit", lambda text, **_: text.replace("tier: relevant", "tier relevant"))
+    ran = worldbook("entries", "edit", handles[1], code=1)
+    assert "'tier relevant'" in ran.err
+    kept = Path(ran.err.rpartition("kept in ")[2].strip().removesuffix("."))
+    assert "It rings an hour" in kept.read_text(encoding="utf-8")
+    kept.unlink()
+
+
+def test_an_edit_that_changes_nothing(
+    worldbook: Worldbook, handles: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A form that was saved as it was makes no new version."""
+    before = entry(worldbook, handles[1])
+    monkeypatch.setattr(click, "edit", lambda text, **_: text)
+    assert "Nothing was changed" in worldbook("entries", "edit", handles[1]).err
+    assert entry(worldbook, handles[1]) == before
+
+
+def test_a_request_as_file(worldbook: Worldbook, handles: list[str], tmp_path: Path) -> None:
+    """A file may hold the whole body of a request; options and messages add to it."""
+    book = handles[0].partition("-")[0]
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps({"books": [book], "budget_tokens": 0, "messages": []}), encoding="utf-8")
+    answer = worldbook("preview", str(file), "-m", "Marta?", "--json").json
+    assert (answer["books"][0]["id"], answer["budget"]["limit"]) == (book, 0)
+    assert worldbook("preview", str(file), "-m", "Marta?", "--budget", "900", "--json").json["budget"]["limit"] == 900
+
+
+@pytest.mark.parametrize("text", ["no json", '"a string"', '{"messages": "hello"}'])
+def test_a_chat_that_is_none(worldbook: Worldbook, tmp_path: Path, text: str) -> None:
+    """A chat file that is no chat is wrong usage and is named."""
+    file = tmp_path / "chat.json"
+    file.write_text(text, encoding="utf-8")
+    assert "chat.json" in worldbook("retrieve", str(file), "--book", "x", code=2).err
+
+
+def test_fetch_names_the_nearest(worldbook: Worldbook, handles: list[str]) -> None:
+    """W9: an unknown name is told with the nearest titles."""
+    assert f"nearest: The Drowned Bell [{handles[1]}]" in worldbook("fetch", "Drowned Bel", "--book", "Tide House").err

@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import click
 import pytest
@@ -110,3 +112,14 @@ def test_unreachable_service(worldbook: Worldbook) -> None:
     ran = worldbook("books", "list", "--url", "http://127.0.0.1:9", code=1)
     assert "no service answers at http://127.0.0.1:9" in ran.err
     assert "worldbook serve" in ran.err
+
+
+def test_another_kind_of_service(worldbook: Worldbook) -> None:
+    """An address where something else answers is told as such, not as a failure to read its body."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as other:
+        Thread(target=other.serve_forever, daemon=True).start()
+        try:
+            ran = worldbook("books", "list", "--url", f"http://127.0.0.1:{other.server_port}", code=1)
+        finally:
+            other.shutdown()
+    assert "that is no Worldbook service" in ran.err
