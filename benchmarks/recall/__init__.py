@@ -1,0 +1,1 @@
+"""Does the right entry come? Data sets, systems and measures as rows; see docs/recall.md."""
