@@ -55,8 +55,9 @@ test-slow: install-dev
 
 bench: install-dev
 	$(BIN)/python -m benchmarks.speed
-	@if [ -n "$(DATA)" ]; then $(BIN)/python -m benchmarks.crosslingual --data "$(DATA)"; \
-	else echo "The cross-language benchmark needs DATA=FOLDER; python -m benchmarks.crosslingual says what is in it."; fi
+	@if [ -z "$(DATA)" ]; then echo "Recall needs DATA=FOLDER with public data sets: python -m benchmarks.recall --help"; fi
+	$(if $(DATA),$(BIN)/python -m benchmarks.recall goals --data "$(DATA)")
+	$(if $(DATA),$(BIN)/python -m benchmarks.crosslingual --data "$(DATA)")
 
 docs: install
 	$(BIN)/python scripts/write_settings.py
