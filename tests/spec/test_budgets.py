@@ -133,12 +133,12 @@ def test_an_exact_fit_goes_whole(client: TestClient) -> None:
 def test_whole_books_leave_a_third(client: TestClient) -> None:
     """W5: when not all books fit, those that do, in order, go whole in two thirds of what canon left."""
     small, large, middle = (new_book(client, entry("E", words(size))) for size in (100, 400, 150))
-    costs = [ask(client, "Hm.", books=[book])["budget"]["used"] for book in (small, middle)]
-    budget = 3 * sum(costs) // 2 + 1
-    answer = ask(client, "Hm.", books=[small, large, middle], budget_tokens=budget)
-    assert [book["went"] for book in answer["books"]] == ["whole", "matched", "whole"]
-    tight = ask(client, "Hm.", books=[small, large, middle], budget_tokens=budget - 60)
-    assert [book["went"] for book in tight["books"]] == ["whole", "matched", "matched"]
+    both = ask(client, "Hm.", books=[small, middle])["budget"]["used"]
+    budget = next(size for size in range(2 * both) if size - size // 3 == both)
+    exact = ask(client, "Hm.", books=[small, large, middle], budget_tokens=budget)
+    assert [book["went"] for book in exact["books"]] == ["whole", "matched", "whole"]
+    less = ask(client, "Hm.", books=[small, large, middle], budget_tokens=budget - 1)
+    assert [book["went"] for book in less["books"]] == ["whole", "matched", "matched"]
 
 
 def test_which_books_go_whole_does_not_depend_on_the_turn(client: TestClient) -> None:
