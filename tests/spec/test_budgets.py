@@ -133,11 +133,14 @@ def test_an_exact_fit_goes_whole(client: TestClient) -> None:
 def test_whole_books_leave_a_third(client: TestClient) -> None:
     """W5: when not all books fit, those that do, in order, go whole in two thirds of what canon left."""
     small, large, middle = (new_book(client, entry("E", words(size))) for size in (100, 400, 150))
-    both = ask(client, "Hm.", books=[small, middle])["budget"]["used"]
+    books = [small, large, middle]
+    roomy = ask(client, "Hm.", books=books, budget_tokens=480)
+    assert [book["went"] for book in roomy["books"]] == ["whole", "matched", "whole"]
+    both = roomy["sections"]["whole"]["tokens"]
     budget = next(size for size in range(2 * both) if size - size // 3 == both)
-    exact = ask(client, "Hm.", books=[small, large, middle], budget_tokens=budget)
+    exact = ask(client, "Hm.", books=books, budget_tokens=budget)
     assert [book["went"] for book in exact["books"]] == ["whole", "matched", "whole"]
-    less = ask(client, "Hm.", books=[small, large, middle], budget_tokens=budget - 1)
+    less = ask(client, "Hm.", books=books, budget_tokens=budget - 1)
     assert [book["went"] for book in less["books"]] == ["whole", "matched", "matched"]
 
 
