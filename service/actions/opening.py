@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from threading import Lock
 
-from embeddings.index import VectorIndex
 from sqlalchemy import Connection, Engine
 
 from embeddings.embedder import EmbeddingSpace
+from embeddings.index import VectorIndex
 from service.lore.errors import NotFound
 from service.lore.open_book import BookText, OpenBook
 from service.store import books, vectors

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from embeddings.windows import sentences
 from rapidfuzz import fuzz, process
 
+from embeddings.windows import sentences
 from service.lore.answer import FetchAnswer, FetchedEntry, MissingName, NearTitle
 from service.lore.book import Entry
 from service.lore.open_book import AttachedBook

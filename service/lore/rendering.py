@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence, Set
 from itertools import count
 
 from embeddings.windows import sentences
-
 from service.lore.book import Entry
 from service.lore.text import clean_line, fold
 
