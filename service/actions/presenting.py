@@ -14,6 +14,7 @@ from service.store.engine import reading
 from service.tokenizers import tokenizer_for
 
 OWNER = "local"
+USUAL_WINDOW = 512
 
 
 def default_tokenizer(rt: Runtime) -> Tokenizer:
@@ -80,7 +81,9 @@ def presented_entries(rt: Runtime, book_id: str, entries: Sequence[Entry]) -> tu
 
 
 def _length(tokens: int, most: int | None) -> tuple[Warning, ...]:
-    if most is None or tokens <= most:
+    """`most` is None until the model is loaded; then the usual window of such models stands in."""
+    most = most or USUAL_WINDOW
+    if tokens <= most:
         return ()
     detail = f"about {tokens:,} tokens, and the model reads {most:,} at once: it is embedded in pieces"
     return (Warning(kind="long_entry", detail=detail),)
