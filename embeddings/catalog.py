@@ -43,8 +43,8 @@ def _nomic(name: str, max_tokens: int) -> KnownModel:
 
 
 MODELS = (
-    # These floors come from windowed scores on XQuAD and small talk in 16 languages, with 20 directions off that were
-    # measured on Tatoeba sentences. They have not been measured again with the constants that are shipped here.
+    # Floors: chosen on the choosing half of XQuAD and of our small talk, for the constants that are shipped here, by
+    # `python -m benchmarks.recall choose --only floor`.
     _e5("multilingual-e5-small-q4", 384, floor=(0.146, 0.019)),
     _e5("multilingual-e5-small", 384, floor=(0.146, 0.019)),
     _e5("multilingual-e5-base", 768),
