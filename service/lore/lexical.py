@@ -1,8 +1,8 @@
 """The lexical leg: how much of a query's spelling an entry shares, added to meaning where it stands out.
 
-Character 4-grams inside words, bigrams in scripts without spaces, scored by BM25 (Robertson and Zaragoza 2009,
-k1 = 1.2, b = 0.75) and divided by the best score the query could have, so that a query in another script than the lore
-scores near nothing and cannot disturb. It finds invented names and their misspellings (docs/recall.md).
+Character 3-grams of words with their edges marked, bigrams in scripts without spaces, scored by BM25 (Robertson and
+Zaragoza 2009, k1 = 1.2, b = 0.75) and divided by the best score the query could have, so that a query in another script
+than the lore scores near nothing and cannot disturb. It finds invented names and their misspellings (docs/recall.md).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ K1 = 1.2
 B = 0.75
 STANDING_OUT = 5
 _MIX = np.uint64(0x9E3779B97F4A7C15)
+_EDGE = np.uint64(ord(" "))
 _SPACING, _SPACELESS = 1, 2
 _WITHOUT_SPACES = (
     (0x0E00, 0x0F00),  # Thai, Lao
@@ -55,43 +56,26 @@ def _kinds() -> NDArray[np.uint8]:
 def grams(text: str) -> NDArray[np.uint64]:
     """The grams of a text as hashes, with repetitions, in no particular order."""
     codes = np.frombuffer(fold(text).text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
-    kinds = _kinds().take(codes, mode="clip")
-    spacing, spaceless = kinds == _SPACING, kinds == _SPACELESS
-    words = _starts(spacing, 4)
-    pairs = _starts(spaceless, 2)
+    edged = np.concatenate([[_EDGE], codes, [_EDGE]])
+    kinds = _kinds().take(edged, mode="clip")
+    in_word = np.where(kinds == _SPACING, edged, _EDGE)
+    letters = np.flatnonzero(kinds == _SPACING)
+    spaceless = kinds == _SPACELESS
+    pairs = np.flatnonzero(spaceless[:-1] & spaceless[1:])
+    alone = 1 + np.flatnonzero(spaceless[1:-1] & ~spaceless[:-2] & ~spaceless[2:])
     return np.concatenate(
         [
-            _hashes(codes, words, 4),
-            *(_hashes(codes, _short_runs(spacing, length), length) for length in (1, 2, 3)),
-            _hashes(codes, pairs, 2),
-            _hashes(codes, _short_runs(spaceless, 1), 1),
+            _hashes(in_word[letters - 1], in_word[letters], in_word[letters + 1]),
+            _hashes(edged[pairs], edged[pairs + 1]),
+            _hashes(edged[alone]),
         ]
     )
 
 
-def _starts(inside: NDArray[np.bool_], length: int) -> NDArray[np.intp]:
-    """Where `length` characters in a row are inside."""
-    if len(inside) < length:
-        return np.zeros(0, np.intp)
-    here = inside[: len(inside) - length + 1].copy()
-    for step in range(1, length):
-        here &= inside[step : len(inside) - length + 1 + step]
-    return np.flatnonzero(here)
-
-
-def _short_runs(inside: NDArray[np.bool_], length: int) -> NDArray[np.intp]:
-    """Where runs of exactly `length` characters begin."""
-    padded = np.concatenate([[False], inside, [False]])
-    edges = np.flatnonzero(padded[1:] != padded[:-1])
-    begins, ends = edges[::2], edges[1::2]
-    short: NDArray[np.intp] = begins[ends - begins == length]
-    return short
-
-
-def _hashes(codes: NDArray[np.uint64], starts: NDArray[np.intp], length: int) -> NDArray[np.uint64]:
-    value = np.full(len(starts), length, np.uint64)
-    for step in range(length):
-        value = (value ^ codes[starts + step]) * _MIX
+def _hashes(*letters: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    value = np.full(len(letters[0]), len(letters), np.uint64)
+    for each in letters:
+        value = (value ^ each) * _MIX
     return value
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from service.lore import rendering
 from service.lore.indexing import NO_INDEX, PackedIndex, fixed_cost, pack_index
 from service.lore.request import IndexMode
-from service.lore.shelf import Shelf
+from service.lore.shelf import Places, Shelf
 
 RESERVE = 4
 """A quarter of what canon and whole books left is kept for the index before matched entries are taken."""
@@ -132,12 +132,14 @@ def pack_volatile(
     budget: int,
     named: Sequence[int],
     matched: Sequence[int],
+    nearest: Places,
     index: IndexMode,
     tools: bool,
 ) -> Volatile:
     """Named entries, most recently named first; matched ones by rank; the index of the rest.
 
-    `named` and `matched` hold no entry that is canon, or of a book that went whole, or twice.
+    `named` and `matched` hold no entry that is canon, or of a book that went whole, or twice. The index begins with
+    what did not fit, then goes by `nearest`, then in list order: what the floor kept out may still be what is meant.
     """
     count = shelf.tokenizer.count
     room = max(0, budget - stable.tokens)
@@ -171,7 +173,9 @@ def pack_volatile(
     if index == "rest":
         first = np.array(list(left), np.int64)
         remaining[first] = False
-        order = np.concatenate([first, np.flatnonzero(remaining)])
+        near = nearest[remaining[nearest]]
+        remaining[near] = False
+        order = np.concatenate([first, near, np.flatnonzero(remaining)])
         packed = pack_index(shelf, order, room, framed=bool(taken_named or taken_matched), tools=tools)
     return Volatile(
         named=tuple(taken_named),

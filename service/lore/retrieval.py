@@ -91,6 +91,7 @@ def retrieve(prepared: Prepared, meaning: Meaning | None = None, degraded: Seque
         budget=prepared.budget,
         named=wanted,
         matched=[match.place for match in ranking.matches],
+        nearest=ranking.nearest,
         index=request.index,
         tools=request.tools,
     )
