@@ -24,7 +24,7 @@ from service.lore.reasons import Strength
 TURNS: tuple[Voice, ...] = ("last", "last", "previous", "last", "older", "last", "previous", "older")
 """Whose match takes the next place; what a voice leaves unused goes to the last message."""
 SPELLING = 0.35
-"""Chosen by `python -m benchmarks.recall choose --only spelling`; more costs entries in other languages than the chat."""
+"""Chosen by `python -m benchmarks.recall choose --only spelling`: more costs entries in other languages."""
 STRONG = 0.30
 """A calibrated score from which on a match is told as strong (retrieval.md: 62 % of other topics lie below)."""
 

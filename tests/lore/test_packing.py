@@ -237,7 +237,7 @@ def test_excluded_entries_are_neither_sent_nor_indexed() -> None:
 
 def test_the_index_begins_with_what_is_near() -> None:
     """W8: after what did not fit, the nearest entries by meaning come first in the index, claimed or not."""
-    books = shelf(*(Entry(title=f"E{number}", content=f"tale {number} " * 90) for number in range(12)))
+    books = shelf(*(Entry(title=f"E{number}", content=f"tale {number}, " * 30 + "end") for number in range(12)))
     question = books[0].open.text.entries[7].content
     answer = run(books, asking(question, budget_tokens=200, places=0, texts="sections"))
     lines = [line for line in (answer.sections.index.text or "").splitlines() if line.startswith("- E")]
