@@ -192,7 +192,7 @@ def _dimension(loaded: SentenceTransformer, name: str) -> int:
     dimension = loaded.get_embedding_dimension()
     if dimension is None:
         raise EmbedderError(f"the model {name!r} does not tell the dimension of its vectors")
-    return dimension
+    return int(dimension)
 
 
 def _pooling(loaded: SentenceTransformer) -> str:
