@@ -11,7 +11,6 @@ from service.lore.errors import UnreadableFile
 from service.validation import parse_json
 
 UTF8 = "Save it as UTF-8 and send it again."
-BINARY = {b"\x89PNG\r\n\x1a\n": "a PNG image", b"PK\x03\x04": "a zip archive"}
 
 
 class Repeating(dict[str, Any]):
@@ -33,11 +32,8 @@ class Decoded:
 def decode(data: bytes) -> Decoded:
     """The JSON value of a file in UTF-8, or in UTF-16 with a byte-order mark.
 
-    Raises what `parse_json` raises, and `UnreadableFile` (fault `encoding` or `unknown_format`) for other bytes.
+    Raises what `parse_json` raises, and `UnreadableFile` (fault `encoding`) for other bytes.
     """
-    for magic, what in BINARY.items():
-        if data.startswith(magic):
-            raise UnreadableFile(f"{what}, not JSON", fault="unknown_format", remedy="Export the book as JSON.")
     text = _text(data)
     parse_json(text)  # names every fault; the standard library then reads again, since it tells of repeated keys
     repeating: list[Repeating] = []

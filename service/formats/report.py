@@ -9,6 +9,7 @@ from typing import Literal
 
 from service.lore.book import STRICT, Book
 
+Container = Literal["json", "png", "charx", "byaf"]
 SkippedKind = Literal["not_an_entry", "no_content", "too_long", "invalid", "duplicate"]
 
 
@@ -19,10 +20,10 @@ class FormatName:
     __pydantic_config__ = STRICT
 
     name: str
-    """`worldbook`, `sillytavern`."""
+    """`worldbook`, `sillytavern`, `character_card`, …"""
     version: str | None = None
     """The version that the file states; null when its format has none."""
-    container: Literal["json"] = "json"
+    container: Container = "json"
     """What the book was wrapped in."""
 
 
@@ -66,8 +67,9 @@ class ImportWarning:
 class Reading:
     """A file as a book. The name is empty when the file has none."""
 
-    book: Book
-    places: tuple[int, ...]
+    book: Book | None
+    """None: the file is a card without a book."""
+    places: tuple[int, ...] = ()
     """Place in the file of each entry of the book, from 0."""
     format: FormatName
     skipped: tuple[Skipped, ...] = ()

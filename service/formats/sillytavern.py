@@ -12,6 +12,7 @@ from itertools import count
 from math import inf, isnan
 from typing import Any
 
+from service.formats.converting import CHARACTER_BOOK, as_world_info, lost_in_world_info, unheld
 from service.formats.decoding import Repeating
 from service.formats.format import Format
 from service.formats.report import FormatName, ImportWarning, NoHome, Reading, Skipped, SkippedKind, counted
@@ -106,6 +107,7 @@ def write(book: Book) -> dict[str, Any]:
 
     `displayIndex` is rewritten only when the order of the book is another than the file says.
     """
+    book = as_world_info(book)
     file = _object(book.extensions.get(NAME))
     order = _object(file.get("entries"))
     placed, added = _placed(order, book.entries or ())
@@ -130,12 +132,9 @@ def write(book: Book) -> dict[str, Any]:
 
 def losses(book: Book) -> tuple[NoHome, ...]:
     """Gists, settings and the switch of the book, and what other programs keep in the extensions."""
-    lost = [] if book.enabled else ["book.enabled"]
-    lost += [f"book.settings.{name}" for name in ("places", "floor") if getattr(book.settings, name) is not None]
+    lost = list(unheld(book, NAME, CHARACTER_BOOK))
     for entry in book.entries or ():
-        lost += ["gist"] if entry.gist else []
-    for extensions in (book.extensions, *(entry.extensions for entry in book.entries or ())):
-        lost += [f"extensions.{name}" for name in extensions if name != NAME]
+        lost += lost_in_world_info(entry)
     return counted(lost)
 
 

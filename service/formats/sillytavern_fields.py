@@ -66,7 +66,7 @@ _NEUTRAL: Mapping[str, tuple[Any, ...]] = {
     "extensions": ({},),
 }
 """Values that mean the default without being it; null always does."""
-_EXTENSIONS = {
+EXTENSIONS = {
     "exclude_recursion": "excludeRecursion",
     "prevent_recursion": "preventRecursion",
     "delay_until_recursion": "delayUntilRecursion",
@@ -120,9 +120,14 @@ def without_home(raw: Mapping[str, Any]) -> Iterator[str]:
         if name in {"selective", "selectiveLogic"} and not raw.get("keysecondary"):
             continue
         if name == "extensions" and isinstance(value, Mapping):
-            yield from (f"extensions.{each}" for each in value if each not in _EXTENSIONS and each != "position")
-        elif value not in _NEUTRAL.get(name, ()):
+            yield from (f"extensions.{each}" for each in value if each not in EXTENSIONS and each != "position")
+        elif not is_neutral(name, value):
             yield name
+
+
+def is_neutral(name: str, value: object) -> bool:
+    """Whether a value means the default without being it."""
+    return value is None or value in _NEUTRAL.get(name, ())
 
 
 def is_book_entry(raw: Mapping[str, Any]) -> bool:
@@ -142,7 +147,7 @@ def from_book_entry(raw: Mapping[str, Any], place: int) -> dict[str, Any]:
     number = raw.get("id")
     position = extensions.get("position")
     stated = {
-        **{name: extensions.get(book_name, extensions.get(name)) for book_name, name in _EXTENSIONS.items()},
+        **{name: extensions.get(book_name, extensions.get(name)) for book_name, name in EXTENSIONS.items()},
         "uid": number if isinstance(number, int) and not isinstance(number, bool) else place,
         "key": raw.get("keys"),
         "keysecondary": raw.get("secondary_keys"),

@@ -23,7 +23,7 @@ def coast(tmp_path: Path) -> str:
 
 def test_import_reports(worldbook: Worldbook, coast: str) -> None:
     """An import tells what it read, what it added and what has no effect, and waits for the vectors if asked."""
-    ran = worldbook("import", coast, "--wait", "--attach", "character:ilse")
+    ran = worldbook("import", coast, "--wait", "--host", "character:ilse")
     assert "Imported The Salt Coast" in ran.out
     assert "93 entries added, 0 skipped" in ran.out
     assert "sillytavern" in ran.out
