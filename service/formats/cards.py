@@ -110,9 +110,9 @@ def _data(card: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _stated(card: Mapping[str, Any]) -> str | None:
     """The version that the card states, of itself or by its kind."""
-    spec = text(card.get("spec")) or ""
-    version = text(card.get("spec_version")) or spec.removeprefix(f"{_SPEC}_v")
-    return version[:20] if spec and version else None
+    spec = card.get("spec")
+    of_kind = {"chara_card_v2": "2.0", "chara_card_v3": "3.0"}.get(spec) if isinstance(spec, str) else None
+    return (text(card.get("spec_version")) or "")[:20] or of_kind if spec else None
 
 
 def _newer(version: str | None) -> Iterator[ImportWarning]:

@@ -109,7 +109,9 @@ def truth(value: object) -> bool:
 
 def is_enabled(raw: Mapping[str, Any]) -> bool:
     """`disable` decides where it stands, else `enabled`; with neither an entry is enabled."""
-    return not truth(raw["disable"]) if raw.get("disable") is not None else truth(raw.get("enabled", True))
+    if raw.get("disable") is not None:
+        return not truth(raw["disable"])
+    return raw.get("enabled") is None or truth(raw["enabled"])
 
 
 def without_home(raw: Mapping[str, Any]) -> Iterator[str]:
