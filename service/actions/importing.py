@@ -22,6 +22,7 @@ from service.store.engine import writing
 Mode = Literal["append", "replace"]
 DEFAULT_NAME = "Imported book"
 MAX_NAME = 200
+_ENDING = re.compile(r"(\.worldbook)?\.(json|lorebook|scenario|story)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,7 +216,7 @@ def _named(found: Reading, name: str | None, file_name: str | None) -> Reading:
 
 def _stem(file_name: str) -> str:
     last = re.split(r"[/\\]", file_name)[-1]
-    return clean_line(re.sub(r"(\.worldbook)?\.json$", "", last, flags=re.IGNORECASE))[:MAX_NAME].strip()
+    return clean_line(_ENDING.sub("", last))[:MAX_NAME].strip()
 
 
 def _at_most(count: int, limit: int, what: str) -> None:

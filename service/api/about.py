@@ -69,7 +69,7 @@ class Capabilities:
     dialects: tuple[str, ...]
     host_kinds: tuple[str, ...]
     formats: tuple[str, ...]
-    """Read and written."""
+    """Those that are read, and recognised by what is inside; the export names those that are written."""
     tokenizers: tuple[str, ...]
     """Those that count exactly; any other model is counted with a margin, and the answer says so."""
     default_tokenizer: str

@@ -8,16 +8,41 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from service.formats import sillytavern, worldbook
+from service.formats import (
+    agnai,
+    aidungeon,
+    chub,
+    generic,
+    kobold,
+    novelai,
+    risuai,
+    sillytavern,
+    tavern_helper,
+    worldbook,
+)
 from service.formats.decoding import Decoded, decode
 from service.formats.format import Format
 from service.formats.report import ImportWarning, NoHome, Reading
 from service.lore.book import Book
 from service.lore.errors import FieldError, Invalid, UnreadableFile
 
-FORMATS: tuple[Format, ...] = (worldbook.FORMAT, sillytavern.FORMAT)
+FORMATS: tuple[Format, ...] = (
+    worldbook.FORMAT,
+    novelai.FORMAT,
+    agnai.FORMAT,
+    risuai.FORMAT,
+    kobold.FORMAT,
+    aidungeon.FORMAT,
+    tavern_helper.FORMAT,
+    chub.FORMAT,
+    sillytavern.FORMAT,
+    generic.FORMAT,
+)
 """The first that recognises a file reads it."""
 NAMES = tuple(row.name for row in FORMATS)
+"""Those that are read."""
+WRITABLE = tuple(row.name for row in FORMATS if row.write is not None)
+"""Those that are written too."""
 
 
 def recognise(data: bytes) -> str:
@@ -40,14 +65,19 @@ def read(data: bytes, format: str | None = None) -> Reading:
 
 
 def write(book: Book, format: str) -> bytes:
-    """A book with its entries as a file. Raises `Invalid` for a format that is not known."""
+    """A book with its entries as a file. Raises `Invalid` for a format that is not known, or is only read."""
     row = named(format)
+    if row.write is None:
+        raise _unfit(f"{format} is only read, not written", WRITABLE)
     return json.dumps(row.write(book), indent=row.indent, ensure_ascii=False).encode()
 
 
 def losses(book: Book, format: str) -> tuple[NoHome, ...]:
-    """What of the book `write` leaves out, by name and count."""
-    return named(format).losses(book)
+    """What of the book `write` leaves out, by name and count. Raises as `write` does."""
+    row = named(format)
+    if row.write is None:
+        raise _unfit(f"{format} is only read, not written", WRITABLE)
+    return row.losses(book)
 
 
 def named(format: str) -> Format:
@@ -55,8 +85,11 @@ def named(format: str) -> Format:
     for row in FORMATS:
         if row.name == format:
             return row
-    remedy = f"one of {', '.join(NAMES)}"
-    raise Invalid([FieldError(parameter="format", detail=f"{format!r} is not a format", remedy=remedy)])
+    raise _unfit(f"{format!r} is not a format", NAMES)
+
+
+def _unfit(detail: str, fit: tuple[str, ...]) -> Invalid:
+    return Invalid([FieldError(parameter="format", detail=detail, remedy=f"one of {', '.join(fit)}")])
 
 
 def _recognised(value: Any, format: str | None = None) -> Format:
