@@ -73,7 +73,7 @@ class Capabilities:
     dialects: tuple[str, ...]
     host_kinds: tuple[str, ...]
     formats: tuple[str, ...]
-    """Read."""
+    """Read, and recognised by what is inside."""
     export_formats: tuple[str, ...]
     """Written; `png` into a card that is sent along."""
     tokenizers: tuple[str, ...]

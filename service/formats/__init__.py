@@ -8,7 +8,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from service.formats import backyard, cards, character_book, lorebook_v3, png_card, sillytavern, worldbook
+from service.formats import (
+    agnai,
+    aidungeon,
+    backyard,
+    cards,
+    character_book,
+    chub,
+    generic,
+    kobold,
+    lorebook_v3,
+    novelai,
+    png_card,
+    risuai,
+    sillytavern,
+    tavern_helper,
+    worldbook,
+)
 from service.formats.containers import DEFAULT_LIMITS, Limits, Opened, is_card_file, open_file
 from service.formats.decoding import Decoded, decode
 from service.formats.format import Format
@@ -23,13 +39,22 @@ FORMATS: tuple[Format, ...] = (
     cards.FORMAT,
     lorebook_v3.FORMAT,
     backyard.FORMAT,
+    novelai.FORMAT,
+    agnai.FORMAT,
+    risuai.FORMAT,
+    kobold.FORMAT,
+    aidungeon.FORMAT,
+    tavern_helper.FORMAT,
+    chub.FORMAT,
     *character_book.FORMATS,
     sillytavern.FORMAT,
+    generic.FORMAT,
 )
 """The first that recognises a file reads it."""
 NAMES = tuple(row.name for row in FORMATS)
+"""Those that are read."""
 WRITTEN = tuple(row.name for row in FORMATS if row.write is not None)
-"""Those that can be written too."""
+"""Those that are written too."""
 
 T = TypeVar("T")
 
@@ -63,10 +88,10 @@ def read(data: bytes, format: str | None = None, limits: Limits = DEFAULT_LIMITS
 
 
 def write(book: Book, format: str) -> bytes:
-    """A book with its entries as a file. Raises `Invalid` for a format that is not known or not written."""
+    """A book with its entries as a file. Raises `Invalid` for a format that is not known, or is only read."""
     row = named(format)
     if row.write is None:
-        raise _no_format(format, "cannot be written", WRITTEN)
+        raise _unfit(f"{format} is only read, not written", WRITTEN)
     return json.dumps(row.write(book), indent=row.indent, ensure_ascii=False).encode()
 
 
@@ -76,10 +101,10 @@ def into_png(card: bytes, book: Book, limits: Limits = DEFAULT_LIMITS) -> bytes:
 
 
 def losses(book: Book, format: str) -> tuple[NoHome, ...]:
-    """What of the book `write` leaves out, by name and count. Raises `Invalid` as `write` does."""
+    """What of the book `write` leaves out, by name and count. Raises as `write` does."""
     row = named(format)
     if row.write is None:
-        raise _no_format(format, "cannot be written", WRITTEN)
+        raise _unfit(f"{format} is only read, not written", WRITTEN)
     return row.losses(book)
 
 
@@ -88,11 +113,11 @@ def named(format: str) -> Format:
     for row in FORMATS:
         if row.name == format:
             return row
-    raise _no_format(format, "is not a format", NAMES)
+    raise _unfit(f"{format!r} is not a format", NAMES)
 
 
-def _no_format(format: str, why: str, names: tuple[str, ...]) -> Invalid:
-    return Invalid([FieldError(parameter="format", detail=f"{format!r} {why}", remedy=f"one of {', '.join(names)}")])
+def _unfit(detail: str, fit: tuple[str, ...]) -> Invalid:
+    return Invalid([FieldError(parameter="format", detail=detail, remedy=f"one of {', '.join(fit)}")])
 
 
 def _first(opened: Opened, attempt: Callable[[Decoded], T]) -> tuple[T, tuple[ImportWarning, ...]]:
@@ -104,9 +129,8 @@ def _first(opened: Opened, attempt: Callable[[Decoded], T]) -> tuple[T, tuple[Im
             found = attempt(decode(part.load()))
         except (UnreadableFile, Invalid) as error:
             wrong.append(error)
-            warnings.append(
-                ImportWarning(kind="unreadable_part", detail=f"{part.name} was passed over: {error.detail}")
-            )
+            detail = f"{part.name} was passed over: {error.detail}"
+            warnings.append(ImportWarning(kind="unreadable_part", detail=detail))
             continue
         return found, (*warnings, *part.warnings)
     raise wrong[0]

@@ -50,8 +50,8 @@ def to_book_entry(raw: Mapping[str, Any]) -> dict[str, Any]:
         extensions["useProbability"] = False  # what SillyTavern takes it for; in a card, missing means true
     row = {
         "id": raw.get("uid"),
-        "keys": _strings(raw.get("key")),
-        "secondary_keys": _strings(raw.get("keysecondary")),
+        "keys": _strings(raw.get("key", raw.get("keys"))),
+        "secondary_keys": _strings(raw.get("keysecondary", raw.get("secondary_keys"))),
         "comment": text(raw.get("comment")) or "",
         "content": raw.get("content"),
         "constant": truth(raw.get("constant", False)),

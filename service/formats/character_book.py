@@ -31,7 +31,7 @@ from service.lore.errors import FieldError, Invalid
 
 Version = Literal[2, 3]
 _OTHERS = {"lorebookVersion", "storyContainerVersion", "scenarioVersion", "spec", "kind", "format"}
-_STRANGE = {"key", "disable", "secondaryKeys", "insertionOrder"}
+_STRANGE = {"key", "disable", "keywords", "secondaryKeys", "insertionOrder", "search_range", "strategy"}
 """Fields of an entry that tell of another format."""
 _HOME = {"entries", "name", "description", "extensions"}
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from service.lore.book import STRICT, Book
 
@@ -85,3 +85,20 @@ def counted(settings: Iterable[str]) -> tuple[NoHome, ...]:
         NoHome(setting=name, count=count)
         for name, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
     )
+
+
+def without_home(
+    raw: Mapping[str, Any], home: Collection[str], neutral: Mapping[str, tuple[Any, ...]], within: str = ""
+) -> Iterator[str]:
+    """The names of what is set otherwise than by default and is not among `home`; those of an inner object with a dot.
+
+    `neutral` has the defaults by name. Null and what is empty say nothing, whatever the default.
+    """
+    for field, value in raw.items():
+        name = within + field
+        if name in home or value in (None, "", [], {}) or value in neutral.get(name, ()):
+            continue
+        if isinstance(value, Mapping) and not within:
+            yield from without_home(value, home, neutral, f"{name}.")
+        else:
+            yield name

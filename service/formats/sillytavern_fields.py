@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from service.formats.names import truth
+
 DEFAULTS: Mapping[str, Any] = {
     "uid": 0,
     "key": [],
@@ -102,11 +104,6 @@ EXTENSIONS = {
 _RENAMED = {"id", "keys", "secondary_keys", "insertion_order", "position", "enabled", "case_sensitive", "extensions"}
 
 
-def truth(value: object) -> bool:
-    """A switch, however it was written: "false" and "0" are off."""
-    return value.strip().lower() not in {"", "0", "false", "no", "off"} if isinstance(value, str) else bool(value)
-
-
 def is_enabled(raw: Mapping[str, Any]) -> bool:
     """`disable` decides where it stands, else `enabled`; with neither an entry is enabled."""
     if raw.get("disable") is not None:
@@ -122,7 +119,8 @@ def without_home(raw: Mapping[str, Any]) -> Iterator[str]:
         if name in {"selective", "selectiveLogic"} and not raw.get("keysecondary"):
             continue
         if name == "extensions" and isinstance(value, Mapping):
-            yield from (f"extensions.{each}" for each in value if each not in EXTENSIONS and each != "position")
+            said = {"position", *EXTENSIONS, *raw}
+            yield from (f"extensions.{each}" for each in value if each not in said)
         elif not is_neutral(name, value):
             yield name
 

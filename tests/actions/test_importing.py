@@ -12,14 +12,17 @@ import pytest
 
 from service.actions import importing
 from service.actions.editing import change_book, change_entry, create_book, list_books, read_book
+from service.actions.exporting import export_book
 from service.actions.importing import ImportReport, import_book
 from service.actions.runtime import Runtime
-from service.formats import write
+from service.formats import read, write
 from service.lore.book import Book, BookSettings, Entry
 from service.lore.errors import Invalid, LimitExceeded, NameTaken, NotFound, TooLarge, UnreadableFile, WorldbookError
 from service.sample import world
 from service.store import entries as stored
 from service.validation import dump, validate
+from tests.formats.samples import SAMPLES
+from tests.formats.samples.sample import Sample
 
 
 def file(*contents: str, **top: Any) -> bytes:
@@ -69,6 +72,9 @@ def test_a_new_book(rt: Runtime) -> None:
         (None, None, "C:\\worlds\\Salt.JSON", "Salt"),
         (None, None, "../../etc/Salt.worldbook.json", "Salt"),
         (None, None, "Salt", "Salt"),
+        (None, None, "Salt.lorebook", "Salt"),
+        (None, None, "Salt.2.STORY", "Salt.2"),
+        (None, None, "Salt.scenario", "Salt"),
         (None, None, "n" * 300, "n" * 200),
         (None, None, ".json", "Imported book"),
         (None, None, None, "Imported book"),
@@ -83,6 +89,18 @@ def test_the_name_of_a_new_book(
     assert report.book is not None
     assert report.book.name == expected
     assert [each.kind for each in report.warnings] == (["no_name"] if expected == "Imported book" else [])
+
+
+@pytest.mark.parametrize("sample", [each for each in SAMPLES if each.every_setting], ids=lambda each: each.format)
+def test_a_file_of_every_format(rt: Runtime, sample: Sample) -> None:
+    """F1, I20: a file of each format becomes a book, is skipped when it comes again, and comes out as it was read."""
+    report = import_book(rt, sample.data, name="Salt")
+    assert (report.format.name, report.added) == (sample.format, len(sample.entries))
+    assert {each.setting: each.count for each in report.no_home} == sample.no_home
+    again = import_book(rt, sample.data, into=book_id(report))
+    assert (again.added, [each.kind for each in again.skipped]) == (0, ["duplicate"] * len(sample.entries))
+    out = export_book(rt, book_id(report), "worldbook")
+    assert read(out.data).book == replace(read(sample.data).book, name="Salt")
 
 
 @pytest.mark.parametrize("name", ["", " \n", "n" * 201])

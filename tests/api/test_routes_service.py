@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 from embeddings.embedder import Embedder, EmbedderError
 from service.actions import editing
 from service.api.app import create_app
+from service.formats import NAMES
 from service.lore.errors import Unavailable
 from service.settings import Settings
 
@@ -31,7 +32,7 @@ def test_what_it_can_do(client: TestClient) -> None:
     told = client.get("/v1").json()
     assert told["api"] == "v1"
     assert told["limits"]["entries"] == 10_000
-    assert told["formats"] == ["worldbook", "sillytavern"]
+    assert told["formats"] == list(NAMES)
     assert told["default_tokenizer"] in told["tokenizers"]
     assert told["dialects"] == ["world"]
     assert client.get("/openapi.json").json()["info"]["version"] == told["version"]
