@@ -15,7 +15,7 @@ from service.api.answers import as_file, as_json
 from service.api.bodies import UPLOAD_BODY, Uploaded
 from service.api.deps import BookId, IdempotencyKey, Once, Rt, route_of
 from service.api.documenting import answering, routes_of
-from service.formats import NAMES, WRITABLE
+from service.formats import NAMES, WRITTEN
 
 router = routes_of("Import and export")
 
@@ -114,7 +114,7 @@ def import_into_book(
 def export_book(
     runtime: Rt,
     book_id: BookId,
-    format: Annotated[Literal[WRITABLE], Query(description="Format of the file.")] = "worldbook",  # type: ignore[valid-type]
+    format: Annotated[Literal[WRITTEN], Query(description="Format of the file.")] = "worldbook",  # type: ignore[valid-type]
     report: Annotated[bool, Query(description="Instead of the file: what this format cannot hold.")] = False,
 ) -> Response:
     """The book as a file. `worldbook` loses nothing; `report=true` tells what another format would lose."""

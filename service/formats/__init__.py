@@ -41,7 +41,7 @@ FORMATS: tuple[Format, ...] = (
 """The first that recognises a file reads it."""
 NAMES = tuple(row.name for row in FORMATS)
 """Those that are read."""
-WRITABLE = tuple(row.name for row in FORMATS if row.write is not None)
+WRITTEN = tuple(row.name for row in FORMATS if row.write is not None)
 """Those that are written too."""
 
 
@@ -68,7 +68,7 @@ def write(book: Book, format: str) -> bytes:
     """A book with its entries as a file. Raises `Invalid` for a format that is not known, or is only read."""
     row = named(format)
     if row.write is None:
-        raise _unfit(f"{format} is only read, not written", WRITABLE)
+        raise _unfit(f"{format} is only read, not written", WRITTEN)
     return json.dumps(row.write(book), indent=row.indent, ensure_ascii=False).encode()
 
 
@@ -76,7 +76,7 @@ def losses(book: Book, format: str) -> tuple[NoHome, ...]:
     """What of the book `write` leaves out, by name and count. Raises as `write` does."""
     row = named(format)
     if row.write is None:
-        raise _unfit(f"{format} is only read, not written", WRITABLE)
+        raise _unfit(f"{format} is only read, not written", WRITTEN)
     return row.losses(book)
 
 

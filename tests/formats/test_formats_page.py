@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service.formats import NAMES, WRITABLE, generic, losses, read
+from service.formats import NAMES, WRITTEN, generic, losses, read
 from service.lore.book import Book, BookSettings, Entry
 from tests.formats.samples import SAMPLES
 
@@ -28,7 +28,7 @@ def listed(name: str, line: str) -> set[str]:
 def test_every_format_has_its_row() -> None:
     """F1: the table has a row for each format, in the order of recognition, and says which are written."""
     rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| (yes|no) \|$", PAGE, re.MULTILINE)
-    assert rows == [(name, "yes" if name in WRITABLE else "no") for name in NAMES]
+    assert rows == [(name, "yes" if name in WRITTEN else "no") for name in NAMES]
     assert set(SECTIONS) == set(NAMES)
 
 
@@ -39,7 +39,7 @@ def test_settings_without_effect_are_listed(name: str) -> None:
     assert listed(name, "Without effect") == {each.setting for each in read(sample.data).no_home}
 
 
-@pytest.mark.parametrize("name", WRITABLE)
+@pytest.mark.parametrize("name", WRITTEN)
 def test_losses_are_listed(name: str) -> None:
     """F3: a section lists exactly what the writer cannot hold of a book with everything."""
     entry = Entry(title="T", content="C", aliases=("a",), gist="G", tier="canon", enabled=False, extensions={"app": 1})

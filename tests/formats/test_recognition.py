@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from service.formats import NAMES, WRITABLE, losses, read, recognise, write
+from service.formats import NAMES, WRITTEN, losses, read, recognise, write
 from service.lore.book import Book
 from service.lore.errors import Invalid, UnreadableFile
 
@@ -95,7 +95,7 @@ def test_a_named_format_has_to_fit() -> None:
         read(data, "lorebook")
 
 
-@pytest.mark.parametrize("format", WRITABLE)
+@pytest.mark.parametrize("format", WRITTEN)
 def test_each_format_reads_what_it_writes(format: str) -> None:
     """Every format that is written recognises its own files, an empty book included."""
     data = write(Book(name="Empty", entries=()), format)
@@ -104,13 +104,13 @@ def test_each_format_reads_what_it_writes(format: str) -> None:
     assert read(data).book.name == "Empty"
 
 
-@pytest.mark.parametrize("format", sorted({*NAMES} - {*WRITABLE}))
+@pytest.mark.parametrize("format", sorted({*NAMES} - {*WRITTEN}))
 def test_a_format_that_is_only_read(format: str) -> None:
     """F2: the export to a format that is only read is refused, with those that are written."""
     for refused in (write, losses):
         with pytest.raises(Invalid) as caught:
             refused(Book(name="Salt", entries=()), format)
-        assert WRITABLE[0] in caught.value.errors[0].remedy
+        assert WRITTEN[0] in caught.value.errors[0].remedy
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.formats import FORMATS, WRITABLE, losses, read, recognise, write
+from service.formats import FORMATS, WRITTEN, losses, read, recognise, write
 from service.lore.book import Book
 from service.lore.errors import WorldbookError
 from service.validation import dump, validate
@@ -21,7 +21,7 @@ from tests.fuzz.mutating import mutated_json
 
 SILLYTAVERNS = {"sillytavern", "chub"}
 """Kept as SillyTavern's own files are, whose round trip has tests of its own."""
-FOREIGN = [each for each in SAMPLES if each.format not in {*SILLYTAVERNS, *WRITABLE}]
+FOREIGN = [each for each in SAMPLES if each.format not in {*SILLYTAVERNS, *WRITTEN}]
 samples = pytest.mark.parametrize("sample", SAMPLES, ids=str)
 
 
@@ -73,7 +73,7 @@ def test_our_own_format_loses_nothing(sample: Sample) -> None:
 
 
 @samples
-@pytest.mark.parametrize("format", WRITABLE)
+@pytest.mark.parametrize("format", WRITTEN)
 def test_every_writer_takes_every_book(sample: Sample, format: str) -> None:
     """W14, F2: what a book says survives the export to each format that is written; the rest is told as lost."""
     book = named_book(sample.data)
