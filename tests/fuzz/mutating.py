@@ -26,7 +26,7 @@ def mutated_bytes(data: bytes, chance: random.Random) -> bytes:
 
 
 def mutated_json(data: bytes, chance: random.Random) -> bytes:
-    """The JSON file with some of its values replaced, left out, or put under another name of the file."""
+    """The JSON file with some of its values replaced, left out, made long, or put under another name of the file."""
     value = json.loads(data)
     return json.dumps(_mutated(value, chance, sorted(_names(value)))).encode()
 
@@ -34,6 +34,8 @@ def mutated_json(data: bytes, chance: random.Random) -> bytes:
 def _mutated(value: Any, chance: random.Random, names: list[str]) -> Any:
     if chance.random() < 0.05:
         return chance.choice(VALUES)
+    if isinstance(value, (str, list)) and chance.random() < 0.01 and len(json.dumps(value)) < 2000:
+        return value * 200
     if isinstance(value, dict):
         return {
             chance.choice(names) if chance.random() < 0.02 else key: _mutated(each, chance, names)
