@@ -1,7 +1,7 @@
 """Characters of Backyard: a JSON with `loreItems`, which its BYAF archives hold.
 
 The items are read as the entries of a V2 character book, as SillyTavern's importer does; the character itself is no
-lore. Fields that only Backyard knows stay beside.
+lore. Fields that only Backyard knows stay in the extensions of the entry.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ def read(value: Any) -> Reading:
     if not items:
         return Reading(book=None, format=format)
     owner = book_name(value.get("displayName"), value.get("name"))
-    book = {"entries": [_entry(item, place) for place, item in enumerate(items)], "extensions": {}}
+    book = {"entries": [_entry(item) for item in items], "extensions": {}}
     return character_book.read_as(book, 2, format, f"{owner[:180]}'s Lorebook" if owner else None)
 
 
 FORMAT = Format(name=NAME, recognise=recognise, read=read)
 
 
-def _entry(item: Any, place: int) -> Any:
+def _entry(item: Any) -> Any:
     if not isinstance(item, Mapping):
         return item
     keys = [key.strip() for key in (text(item.get("key")) or "").split(",")]
+    rest = {name: value for name, value in item.items() if name not in {"key", "value"}}
     return {
-        **{name: value for name, value in item.items() if name not in {"key", "value"}},
         "keys": [key for key in keys if key],
         "content": _with_macros(text(item.get("value"))),
         "enabled": True,
-        "insertion_order": place,
-        "extensions": {},
+        "insertion_order": 100,
+        "extensions": {NAME: rest} if rest else {},
     }
 
 

@@ -84,7 +84,7 @@ def edited(raw: Mapping[str, Any], entry: Entry, place: int) -> dict[str, Any]:
         **{book_name: after[name] for name, book_name in _EDITED.items() if after.get(name) != before.get(name)},
     }
     if after["disable"] != before["disable"]:
-        row["enabled"] = not after["disable"]
+        row |= {"enabled": not after["disable"]} | ({"disable": after["disable"]} if "disable" in row else {})
     return row
 
 

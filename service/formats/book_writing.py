@@ -13,6 +13,7 @@ from service.formats.converting import as_character_book
 from service.formats.names import book_name, text
 from service.formats.rows import MAX_DESCRIPTION
 from service.formats.sillytavern_entry import new
+from service.formats.sillytavern_fields import is_book_entry
 from service.lore.book import Book, Entry
 
 
@@ -72,7 +73,7 @@ def _rows(file: Mapping[str, Any], entries: Sequence[Entry], version: int) -> li
         else:
             placed[place] = _Written(row, number)
     found = [
-        placed[place] if place in placed else _Written(dict(slot), None)
+        placed[place] if place in placed else _Written(_completed(dict(slot), version), None)
         for place, slot in enumerate(slots)
         if place in placed or isinstance(slot, Mapping)
     ]
@@ -98,6 +99,9 @@ def _new(entry: Entry, version: int) -> dict[str, Any]:
 
 
 def _completed(row: dict[str, Any], version: int) -> dict[str, Any]:
+    """With what the version asks for, and with keys at least, without which it would be no entry of a character book."""
+    if "keys" not in row and not is_book_entry(row):
+        row = {**row, "keys": []}
     return {**row, "use_regex": means_regex(row)} if version == 3 and "use_regex" not in row else row
 
 

@@ -31,7 +31,7 @@ from service.lore.errors import FieldError, Invalid
 
 Version = Literal[2, 3]
 _OTHERS = {"lorebookVersion", "storyContainerVersion", "scenarioVersion", "spec", "kind", "format"}
-_STRANGE = {"key", "disable", "keywords", "secondaryKeys", "insertionOrder", "search_range", "strategy"}
+_STRANGE = {"keywords", "secondaryKeys", "insertionOrder", "search_range", "strategy"}
 """Fields of an entry that tell of another format."""
 _HOME = {"entries", "name", "description", "extensions"}
 
@@ -44,11 +44,11 @@ def recognise(value: object, version: Version) -> bool:
     if not isinstance(entries, list):
         return False
     rows = [row for row in entries if isinstance(row, dict)]
-    if any(not _STRANGE.isdisjoint(row) for row in rows):
+    if any(_is_world_info(row) or not _STRANGE.isdisjoint(row) for row in rows):
         return False
     if version == 3:
         return any("use_regex" in row for row in rows)
-    return any(map(is_book_entry, rows)) or (not entries and "extensions" in value)
+    return any("keys" in row or is_book_entry(row) for row in rows) or (not entries and "extensions" in value)
 
 
 def read(value: Any, version: Version) -> Reading:

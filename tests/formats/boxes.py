@@ -30,9 +30,14 @@ def png(*before: bytes, behind: tuple[bytes, ...] = (), end: bytes | None = None
     return b"".join([SIGNATURE, chunk(b"IHDR", HEADER), *before, chunk(b"IDAT", PIXELS), *behind, last])
 
 
+def encoded(data: bytes) -> bytes:
+    """A text as cards have it."""
+    return base64.b64encode(data)
+
+
 def based(value: Any) -> bytes:
     """JSON in base64."""
-    return base64.b64encode(json.dumps(value, ensure_ascii=False).encode())
+    return encoded(json.dumps(value, ensure_ascii=False).encode())
 
 
 def text(keyword: str, payload: bytes, **crc: int) -> bytes:
@@ -51,7 +56,7 @@ def itxt(keyword: str, payload: bytes, *, packed: bool = False) -> bytes:
     return chunk(b"iTXt", keyword.encode() + b"\0" + bytes([packed, 0]) + b"en\0Karte\0" + body)
 
 
-def archive(members: Mapping[str, bytes | Any], *, before: bytes = b"", method: int = zipfile.ZIP_DEFLATED) -> bytes:
+def archive(members: Mapping[str, Any], *, before: bytes = b"", method: int = zipfile.ZIP_DEFLATED) -> bytes:
     """A zip archive, behind other bytes if wanted; what is no bytes goes in as JSON."""
     file = io.BytesIO(before)
     file.seek(0, io.SEEK_END)
@@ -69,9 +74,9 @@ def entry(content: str = "The warden.", *keys: str, **more: Any) -> dict[str, An
     }  # fmt: skip
 
 
-def card(*entries: Any, version: int = 2, name: str = "Ilse", **book: Any) -> dict[str, Any]:
+def card(*entries: Any, version: int = 2, character: str = "Ilse", **book: Any) -> dict[str, Any]:
     """A card of V2 or V3; without entries it has no book."""
-    data: dict[str, Any] = {"name": name, "first_mes": "Hello.", "extensions": {"x_card": 1}, "tags": ["a"]}
+    data: dict[str, Any] = {"name": character, "first_mes": "Hello.", "extensions": {"x_card": 1}, "tags": ["a"]}
     if entries:
-        data["character_book"] = {"extensions": {}, "entries": list(entries), **book}
+        data["character_book"] = {"extensions": {}, **book, "entries": list(entries)}
     return {"spec": f"chara_card_v{version}", "spec_version": f"{version}.0", "data": data}

@@ -84,7 +84,9 @@ def test_byaf() -> None:
     assert contents(found)[0] == "{{char}} fears {{user}}. {{user}}: hi {{user}} {other}"
     assert (found.format.name, found.format.version, found.format.container) == ("backyard", "1", "byaf")
     assert [(each.index, each.kind) for each in found.skipped] == [(2, "not_an_entry"), (3, "no_content")]
-    assert (found.book.entries or ())[0].extensions["character_book"]["entry"]["id"] == "i1"
+    assert (found.book.entries or ())[0].extensions["character_book"]["entry"]["extensions"] == {
+        "backyard": {"id": "i1"}
+    }
 
 
 def test_byaf_with_more_characters() -> None:

@@ -26,7 +26,7 @@ BOOK = {"entries": [entry("Lore.")], "extensions": {}}
     [
         (card(entry("Lore.")), "2.0", "Ilse's Lorebook"),
         (card(entry("Lore."), version=3), "3.0", "Ilse's Lorebook"),
-        (card(entry("Lore."), name="", version=3), "3.0", ""),
+        (card(entry("Lore."), character="", version=3), "3.0", ""),
         (card(entry("Lore."), description="About Ilse."), "2.0", "Ilse's Lorebook"),
         ({"spec": "chara_card_v2", "data": {"name": "Ilse", "character_book": BOOK}}, "2.0", "Ilse's Lorebook"),
         ({"spec": "chara_card_v2", "name": "Ilse", "character_book": BOOK}, "2.0", "Ilse's Lorebook"),

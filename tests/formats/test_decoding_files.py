@@ -38,8 +38,8 @@ def test_byte_order_marks_are_accepted(data: bytes) -> None:
         (EMPTY.encode("utf-16-be"), "encoding"),
         (codecs.BOM_UTF32_LE + EMPTY.encode("utf-32-le"), "encoding"),
         (codecs.BOM_UTF16_LE + b"\x00\xd8", "encoding"),
-        (b"\x89PNG\r\n\x1a\n", "unknown_format"),
-        (b"PK\x03\x04", "unknown_format"),
+        (b"\x89PNG\r\n\x1a\n", "encoding"),
+        (b"\xff\xd8\xff", "encoding"),
     ],
 )
 def test_other_bytes_name_their_fault(data: bytes, fault: str) -> None:

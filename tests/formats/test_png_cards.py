@@ -224,7 +224,7 @@ def test_all_else_of_the_file_is_untouched() -> None:
 
 def test_two_cards_keep_what_each_says() -> None:
     """A card whose V2 and V3 differ keeps both; one that has only V1 or V3 gets the other made of it."""
-    one, other = card(entry("a"), name="Two"), card(entry("b"), version=3, name="Three")
+    one, other = card(entry("a"), character="Two"), card(entry("b"), version=3, character="Three")
     texts, _ = pillow(into_png(png(text("chara", based(one)), text("ccv3", based(other))), BOOK))
     assert [told(texts[each])["data"]["name"] for each in ("chara", "ccv3")] == ["Two", "Three"]
     texts, _ = pillow(into_png(png(text("ccv3", based({**other, "x_root": 1, "spec_version": "3.1"}))), BOOK))

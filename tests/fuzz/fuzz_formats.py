@@ -78,9 +78,10 @@ def make(number: int, seed: int) -> tuple[Sample, bytes]:
     """The input of this number: the samples take turns, and so do the two ways to mutate one."""
     chance = random.Random(f"{seed}:{number}")
     sample = SAMPLES[number % len(SAMPLES)]
-    is_json = sample.data.lstrip()[:1] in (b"{", b"[")
-    mutated = mutated_json if is_json and number // len(SAMPLES) % 2 else mutated_bytes
-    return sample, mutated(sample.data, chance)
+    is_json = sample.inside.lstrip()[:1] in (b"{", b"[")
+    if is_json and number // len(SAMPLES) % 2:
+        return sample, sample.boxed(mutated_json(sample.inside, chance))
+    return sample, mutated_bytes(sample.data, chance)
 
 
 def run(data: bytes) -> str:
@@ -89,6 +90,8 @@ def run(data: bytes) -> str:
         found = read(data)
     except WorldbookError as error:
         return type(error).__name__
+    if found.book is None:
+        return "no book"
     book = replace(found.book, name=found.book.name or "Named")
     validate(Book, dump(book))
     assert len(found.places) == len(book.entries or ()), "each entry has a place"

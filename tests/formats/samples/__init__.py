@@ -5,7 +5,7 @@ Tests and the fuzz enumerate SAMPLES: a format without one fails them.
 
 from __future__ import annotations
 
-from tests.formats.samples import agnai, generic, kobold, novelai, risuai, sillytavern
+from tests.formats.samples import agnai, cards, generic, kobold, novelai, risuai, sillytavern
 from tests.formats.samples.sample import Sample
 
 SAMPLES: tuple[Sample, ...] = (
@@ -15,4 +15,5 @@ SAMPLES: tuple[Sample, ...] = (
     *agnai.SAMPLES,
     *kobold.SAMPLES,
     *generic.SAMPLES,
+    *cards.SAMPLES,
 )

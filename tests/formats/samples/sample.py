@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,8 @@ class Sample:
     format: str
     file: Any
     """A JSON value, or the bytes of the file."""
+    box: Callable[[bytes], bytes] | None = None
+    """What puts the JSON into its container; None: it is the file."""
     version: str | None = None
     name: str = ""
     description: str = ""
@@ -31,13 +33,24 @@ class Sample:
     no_home: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[tuple[str, int | None], ...] = ()
     """Kind and index."""
+    lost: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """What is lost by a format that it is exported to, where that is anything."""
     every_setting: bool = False
     """Whether it sets all that the format knows otherwise than by default; docs/formats.md lists the same."""
 
     @property
+    def inside(self) -> bytes:
+        """The file without its container."""
+        return self.file if isinstance(self.file, bytes) else json.dumps(self.file).encode()
+
+    @property
     def data(self) -> bytes:
         """The file."""
-        return self.file if isinstance(self.file, bytes) else json.dumps(self.file).encode()
+        return self.boxed(self.inside)
+
+    def boxed(self, inside: bytes) -> bytes:
+        """Another text in the container of this file."""
+        return inside if self.box is None else self.box(inside)
 
     def __str__(self) -> str:
         return f"{self.format}: {self.shows}"

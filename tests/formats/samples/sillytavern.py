@@ -42,6 +42,8 @@ HELPED: dict[str, Any] = {
     "recursion": {"prevent_incoming": False, "prevent_outgoing": False, "delay_until": None},
     "probability": 100, "effect": {"sticky": None, "cooldown": None, "delay": None},
 }  # fmt: skip
+CHARACTER_BOOKS = ("character_book_v2", "character_book_v3", "lorebook_v3")
+NO_FILTER = dict.fromkeys(CHARACTER_BOOKS, {"characterFilter": 1})
 
 SAMPLES = (
     Sample(shows="an empty book", format="sillytavern", file={"entries": {}}),
@@ -56,12 +58,15 @@ SAMPLES = (
         name="Salt",
         entries=(lore("Oru", "A salt port.", "oru", "the port", "sea"),),
         no_home=dict.fromkeys(SETTINGS, 1),
+        lost=NO_FILTER,
     ),
     Sample(
-        shows="a list with the names of a character book",
+        shows="an object with the names of a character book",
         format="sillytavern",
         file={
-            "entries": [{"keys": ["oru"], "content": "A salt port.", "enabled": True, "insertion_order": 20, "id": 1}]
+            "entries": {
+                "1": {"keys": ["oru"], "content": "A salt port.", "enabled": True, "insertion_order": 20, "id": 1}
+            }
         },
         entries=(lore("oru", "A salt port.", "oru"),),
         no_home={"order": 1, "position": 1},
@@ -96,6 +101,7 @@ SAMPLES = (
         skipped=((2, "no_content"), (3, "not_an_entry")),
         no_home={"order": 1, "position": 1},
         warnings=(("blank_alias", 0), ("literal_regex", 0), ("blank_alias", 1)),
+        lost=dict.fromkeys(CHARACTER_BOOKS, {"originalData": 1}),
     ),
     Sample(
         shows="every setting",
@@ -111,6 +117,7 @@ SAMPLES = (
         description="The coast.",
         entries=(lore("Oru", "A salt port.", "oru", "the port", "sea"),),
         no_home={**HUB_NO_HOME, **ENTRY_NO_HOME, **dict.fromkeys(SETTINGS, 1)},
+        lost=NO_FILTER,
     ),
     Sample(
         shows="SillyTavern's names win where the two dialects differ",
