@@ -24,9 +24,7 @@ from service.store.hosts import HostId, StoredAttachment
 Mode = Literal["append", "replace"]
 DEFAULT_NAME = "Imported book"
 MAX_NAME = 200
-_ENDING = re.compile(
-    r"((\.worldbook)?\.(json|lorebook|scenario|story)|\.png|\.charx|\.byaf|\.jpe?g)$", re.IGNORECASE
-)
+_ENDING = re.compile(r"((\.worldbook)?\.(json|lorebook|scenario|story)|\.png|\.charx|\.byaf|\.jpe?g)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -99,7 +99,7 @@ def _new(entry: Entry, version: int) -> dict[str, Any]:
 
 
 def _completed(row: dict[str, Any], version: int) -> dict[str, Any]:
-    """With what the version asks for, and with keys at least, without which it would be no entry of a character book."""
+    """With what the version asks for, and keys at least, without which it would be no entry of a character book."""
     if "keys" not in row and not is_book_entry(row):
         row = {**row, "keys": []}
     return {**row, "use_regex": means_regex(row)} if version == 3 and "use_regex" not in row else row

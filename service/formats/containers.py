@@ -22,6 +22,8 @@ from service.lore.errors import TooLarge, UnreadableFile
 KEYWORDS = ("ccv3", "chara", "char", "naidata")
 """Keywords of PNG chunks, the one that counts most first: card V3, V2 or V1, a rare name for it, a NovelAI lorebook."""
 _IMAGES = {b"\xff\xd8\xff": "a JPEG image", b"GIF8": "a GIF image", b"RIFF": "a WEBP image or a sound"}
+_MOST_PARTS = 16
+"""Chunks of an image that are tried; a card has one or two."""
 _PROTECTED = b"rcc||"
 _BLANKS = re.compile(rb"\s+")
 
@@ -119,7 +121,7 @@ def _png(file: bytes, limits: Limits) -> Opened:
             remedy="Get the original: many sites and messengers strip the card when they show the picture.",
         )
     parts = []
-    for _, keyword, chunk in sorted(cards, key=lambda card: card[0]):
+    for _, keyword, chunk in sorted(cards, key=lambda card: card[0])[:_MOST_PARTS]:
         told = () if png.is_sound(file, chunk) else (_warning("bad_crc", f"the checksum of chunk {keyword} is wrong"),)
         parts.append(Part(f"chunk {keyword}", partial(_from_chunk, file, chunk, limits), told))
     warnings = (_warning("cut_off", "the image ends early; what was cut off is lost"),) if cut else ()

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from service.lore.errors import TooLarge, UnreadableFile
 
 MAGIC = b"\x89PNG\r\n\x1a\n"
-MAX_CHUNKS = 100_000
+MAX_CHUNKS = 50_000
 TEXTS = (b"tEXt", b"zTXt", b"iTXt")
 _LONGEST_KEYWORD = 79
 _STEP = 65_536
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """Where a chunk stands in the file: its data is `file[start:end]`, between a head of 8 bytes and a CRC of 4."""
 

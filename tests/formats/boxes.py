@@ -21,7 +21,9 @@ Chunk = tuple[bytes, bytes]
 
 def chunk(kind: bytes, data: bytes, crc: int | None = None) -> bytes:
     """A chunk with its length and its checksum, or with another one."""
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data) if crc is None else crc)
+    return (
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data) if crc is None else crc)
+    )
 
 
 def png(*before: bytes, behind: tuple[bytes, ...] = (), end: bytes | None = None) -> bytes:

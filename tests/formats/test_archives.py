@@ -164,7 +164,10 @@ def lying(file: bytes, at: int, value: int) -> bytes:
 
 @pytest.mark.parametrize(
     ("file", "limit"),
-    [(lying(archive({"card.json": CARD}), 10, 60_000), 10_000), (lying(archive({"card.json": CARD}), 12, 2**31), 4_000_000)],
+    [
+        (lying(archive({"card.json": CARD}), 10, 60_000), 10_000),
+        (lying(archive({"card.json": CARD}), 12, 2**31), 4_000_000),
+    ],
 )
 def test_what_an_archive_says_of_itself(file: bytes, limit: int) -> None:
     """I13: an archive that only claims to be huge is refused by its claim."""

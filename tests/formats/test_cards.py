@@ -34,14 +34,18 @@ BOOK = {"entries": [entry("Lore.")], "extensions": {}}
         ({"character_book": {**BOOK, "name": "Salt"}}, None, "Salt"),
         ({"char_name": "Ilse", "character_book": BOOK}, None, "Ilse's Lorebook"),
         ({"data": {"name": "Ilse", "character_book": BOOK}}, None, "Ilse's Lorebook"),
-        ({**card(entry("Lore.")), "name": "Root", "character_book": {"entries": [entry("not me")]}}, "2.0", "Ilse's Lorebook"),
+        (
+            {**card(entry("Lore.")), "name": "Root", "character_book": {"entries": [entry("not me")]}},
+            "2.0",
+            "Ilse's Lorebook",
+        ),
         (card({"key": ["Oru"], "keysecondary": [], "content": "Lore.", "disable": False}), "2.0", "Ilse's Lorebook"),
         ({"data": {"name": "Ilse", "character_book": {"entries": {"1": entry("Lore.")}}}}, None, "Ilse's Lorebook"),
     ],
     ids=range(13),
 )
 def test_cards_with_a_book(value: Any, version: str | None, name: str) -> None:
-    """F1: the book of a card is read whatever its version, wrapped or not; it is called as it says or after the card."""
+    """F1: the book of a card is read whatever its version, wrapped or not, and named by itself or after the card."""
     found = reading(value)
     assert found.book is not None
     assert [(each.content, each.aliases) for each in found.book.entries or ()] == [("Lore.", ("Oru",))]

@@ -93,7 +93,9 @@ def test_a_lorebook_without_a_book(data: Any) -> None:
 
 def test_list_order() -> None:
     """The list order comes from `display_index`, where an entry has one, else from its place, as SillyTavern has it."""
-    rows = [entry(str(shown), extensions={} if shown is None else {"display_index": shown}) for shown in (3, None, 0, "x")]
+    rows = [
+        entry(str(shown), extensions={} if shown is None else {"display_index": shown}) for shown in (3, None, 0, "x")
+    ]
     found = reading(*rows)
     assert found.book is not None
     assert [each.content for each in found.book.entries or ()] == ["0", "None", "3", "x"]
@@ -137,7 +139,7 @@ def test_settings_without_a_home() -> None:
     ],
 )
 def test_decorators_are_told(content: str, names: list[str]) -> None:
-    """T12: decorators at the top of a content have no effect: they stay where they are, are counted and warned about."""
+    """T12: decorators at the top of a content have no effect: they stay there, are counted and warned about."""
     found = reading(entry(content, use_regex=False))
     assert found.book is not None
     assert [each.content for each in found.book.entries or ()] == [content]
@@ -191,7 +193,9 @@ def test_two_entries_with_one_id(ids: tuple[Any, ...], kept: list[Any]) -> None:
     found = reading(*(entry(str(place), id=own) for place, own in enumerate(ids)))
     assert found.book is not None
     assert [each.extensions["character_book"]["entry"]["id"] for each in found.book.entries or ()] == kept
-    assert [each.kind for each in found.warnings] == ["duplicate_id"] * sum(a != b for a, b in zip(ids, kept, strict=True))
+    assert [each.kind for each in found.warnings] == ["duplicate_id"] * sum(
+        a != b for a, b in zip(ids, kept, strict=True)
+    )
 
 
 def test_what_is_told_of_keys() -> None:

@@ -18,7 +18,8 @@ from tests.formats.worlds import anything, files, keys, scalars, switches, texts
 
 FORMATS = ("character_book_v2", "character_book_v3", "lorebook_v3")
 RAW: dict[str, Any] = {
-    "id": 4, "keys": ["orc", " urk "], "secondary_keys": ["war", 5], "comment": "Orcs", "name": "o", "content": "Green.",
+    "id": 4, "keys": ["orc", " urk "], "secondary_keys": ["war", 5], "comment": "Orcs", "name": "o",
+    "content": "Green.",
     "constant": False, "selective": True, "insertion_order": 20, "enabled": True, "position": "after_char",
     "use_regex": False, "priority": 3, "case_sensitive": True, "x_foo": [1, {"a": None}],
     "extensions": {"display_index": 2, "sticky": 3, "hub": True},
@@ -48,7 +49,13 @@ rows: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 )
 books: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {"entries": st.lists(rows, min_size=1, max_size=5, unique_by=lambda row: json.dumps(str(row.get("id", id(row)))))},
-    optional={"name": texts, "description": texts, "extensions": anything, "scan_depth": st.integers(0, 9), "x_hub": anything},
+    optional={
+        "name": texts,
+        "description": texts,
+        "extensions": anything,
+        "scan_depth": st.integers(0, 9),
+        "x_hub": anything,
+    },
 )
 
 
@@ -74,7 +81,7 @@ def said(book: Book) -> list[tuple[Any, ...]]:
 @unhurried
 @given(books)
 def test_an_untouched_file_is_identical(file: dict[str, Any]) -> None:
-    """F3: import and export give the same bytes: order, ids, unknown fields at every level, left-out entries and all."""
+    """F3: import and export give the same bytes: order, ids, unknown fields, left-out entries and all."""
     data = json.dumps(file, indent=4, ensure_ascii=False).encode()
     found = read(data)
     assert found.format.name == "character_book_v3"
@@ -126,7 +133,9 @@ def test_there_and_back(file: dict[str, Any]) -> None:
     def shown(value: dict[str, Any]) -> list[str]:
         rows = value["entries"].values()
         return sorted(
-            repr([int(row.get("order", 100)), row.get("sticky"), row.get("role") or 0, row.get("x_foo"), row["content"]])
+            repr(
+                [int(row.get("order", 100)), row.get("sticky"), row.get("role") or 0, row.get("x_foo"), row["content"]]
+            )
             for row in rows
             if row.get("content") is not None
         )
@@ -221,7 +230,8 @@ def test_our_own_book() -> None:
         }  # fmt: skip
         row, other = value["entries"]
         expected = {
-            "id": 0, "keys": ["a", "b"], "secondary_keys": [], "comment": "T", "name": "T", "content": "C", "constant": True,
+            "id": 0, "keys": ["a", "b"], "secondary_keys": [], "comment": "T", "name": "T", "content": "C",
+            "constant": True,
             "selective": False, "insertion_order": 100, "enabled": False, "position": "before_char",
         }  # fmt: skip
         assert {name: each for name, each in row.items() if name not in ("extensions", "use_regex")} == expected
@@ -316,7 +326,11 @@ def test_two_files_in_one_book() -> None:
     ]  # fmt: skip
     other = replace(world, entries=(*(world.entries or ()), *(one.entries or ()), *(two.entries or ())))
     found = json.loads(write(other, "sillytavern"))["entries"]
-    assert [(key, row["uid"], row["comment"]) for key, row in found.items()] == [("4", 4, "W"), ("5", 5, "A"), ("6", 6, "B")]
+    assert [(key, row["uid"], row["comment"]) for key, row in found.items()] == [
+        ("4", 4, "W"),
+        ("5", 5, "A"),
+        ("6", 6, "B"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def kinds(found: Reading) -> list[str]:
     ids=str,
 )
 def test_every_kind_of_chunk(file: bytes, content: str) -> None:
-    """F1, I10: tEXt, zTXt and iTXt are read anywhere in the image; `ccv3` counts more than `chara`, that than others."""
+    """F1, I10: tEXt, zTXt and iTXt are read anywhere in the image; `ccv3` counts more than `chara`."""
     found = read(file)
     assert contents(found) == [content]
     assert found.format.container == "png"
@@ -189,7 +189,7 @@ def told(payload: str) -> Any:
 
 
 def test_a_card_that_was_written_is_read_by_others() -> None:
-    """F2: Pillow finds V2 in `chara`, then V3 in `ccv3`, and the same pixels; what else the card said is still there."""
+    """F2: Pillow finds V2 in `chara`, then V3 in `ccv3`, and the same pixels; what else the card said is there."""
     before = png(text("Comment", b"hand made"), text("chara", GOOD))
     after = into_png(before, BOOK)
     texts, pixels = pillow(after)
@@ -210,7 +210,7 @@ def test_a_card_that_was_written_is_read_by_others() -> None:
 
 
 def test_all_else_of_the_file_is_untouched() -> None:
-    """F2: old cards go whatever their chunk and case, and every other byte stays, broken checksums and tails included."""
+    """F2: old cards go whatever their chunk and case, and every other byte stays, broken checksums included."""
     before, behind = text("Comment", b"x", crc=7), chunk(b"prVt", b"private", crc=8)
     old = (ztxt("Chara", GOOD), itxt("CCV3", based(V3)), text("chara", b"!!!"))
     tail = b"trailing"

@@ -31,7 +31,9 @@ BOOK: dict[str, Any] = {
     "name": "Salt", "description": "The coast.", "scan_depth": 4, "token_budget": 500, "recursive_scanning": True,
     "extensions": {"hub": 1},
 }  # fmt: skip
-BOOK_NO_HOME = once("scan_depth token_budget recursive_scanning insertion_order position priority case_sensitive selective")
+BOOK_NO_HOME = once(
+    "scan_depth token_budget recursive_scanning insertion_order position priority case_sensitive selective"
+)
 NO_HOME = {**BOOK_NO_HOME, "extensions.hub": 2, **{f"extensions.{name}": 1 for name in SETTINGS}}
 EVERYTHING: dict[str, Any] = {
     "name": "Salt",
@@ -46,7 +48,12 @@ CHARACTER = {"schemaVersion": 1, "name": "ilse", "displayName": "Ilse", "persona
 
 SAMPLES = (
     Sample(shows="plain entries", format="character_book_v2", file={"entries": [ENTRY]}, entries=(ORU,)),
-    Sample(shows="an empty book", format="character_book_v2", file={"name": "Salt", "entries": [], "extensions": {}}, name="Salt"),
+    Sample(
+        shows="an empty book",
+        format="character_book_v2",
+        file={"name": "Salt", "entries": [], "extensions": {}},
+        name="Salt",
+    ),
     Sample(
         shows="every setting",
         format="character_book_v2",
@@ -62,7 +69,14 @@ SAMPLES = (
             "entries": [
                 {"keys": ["oru"], "content": "A", "id": 3, "extensions": {"display_index": 4}},
                 {"keys": "ash, /a,b/", "content": 7, "id": "3", "enabled": None},
-                {"keys": [" ", None, 5], "content": "C", "comment": "", "name": "See", "enabled": 0, "constant": "true"},
+                {
+                    "keys": [" ", None, 5],
+                    "content": "C",
+                    "comment": "",
+                    "name": "See",
+                    "enabled": 0,
+                    "constant": "true",
+                },
                 {"keys": ["d"], "content": " ", "x_foo": 1},
                 7,
                 {"keys": ["e"], "content": "E", "id": 2**50, "extensions": None, "x_foo": [None]},
@@ -93,7 +107,9 @@ SAMPLES = (
         format="lorebook_v3",
         every_setting=True,
         file={"spec": "lorebook_v3", "x_app": "a", "data": {**BOOK, "entries": [{**EVERY, "use_regex": True}]}},
-        lost=dict.fromkeys(("sillytavern", "character_book_v2", "character_book_v3"), {"extensions.lorebook_v3": 1}),
+        lost={
+            name: {"extensions.lorebook_v3": 1} for name in ("sillytavern", "character_book_v2", "character_book_v3")
+        },
         **EVERYTHING,
     ),
     Sample(

@@ -43,7 +43,7 @@ HELPED: dict[str, Any] = {
     "probability": 100, "effect": {"sticky": None, "cooldown": None, "delay": None},
 }  # fmt: skip
 CHARACTER_BOOKS = ("character_book_v2", "character_book_v3", "lorebook_v3")
-NO_FILTER = dict.fromkeys(CHARACTER_BOOKS, {"characterFilter": 1})
+NO_FILTER = {name: {"characterFilter": 1} for name in CHARACTER_BOOKS}
 
 SAMPLES = (
     Sample(shows="an empty book", format="sillytavern", file={"entries": {}}),
@@ -101,7 +101,7 @@ SAMPLES = (
         skipped=((2, "no_content"), (3, "not_an_entry")),
         no_home={"order": 1, "position": 1},
         warnings=(("blank_alias", 0), ("literal_regex", 0), ("blank_alias", 1)),
-        lost=dict.fromkeys(CHARACTER_BOOKS, {"originalData": 1}),
+        lost={name: {"originalData": 1} for name in CHARACTER_BOOKS},
     ),
     Sample(
         shows="every setting",
