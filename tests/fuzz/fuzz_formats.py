@@ -2,7 +2,7 @@
 
 Each input is a sample of tests/formats/samples with a few faults; input N of a seed is always the same, and
 `--only N` runs it alone. Asserted: nothing but errors of the domain comes out; what is read is a valid book that every
-writer takes and every reader reads again with as many entries; an input takes at most a second of the processor, and,
+writer takes and every reader reads again with as many entries; an input takes at most two seconds of the processor, and,
 measured on some, 64 MB of memory.
 """
 
@@ -25,7 +25,7 @@ from tests.formats.samples import SAMPLES
 from tests.formats.samples.sample import Sample
 from tests.fuzz.mutating import mutated_bytes, mutated_json
 
-SECONDS = 1.0
+SECONDS = 2.0
 BYTES = 64_000_000
 MEASURED = 47
 """Memory is measured on one input in so many, since that is slow; a prime, so that every sample has its turn."""
