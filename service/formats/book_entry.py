@@ -34,7 +34,11 @@ _EDITED = {
     "comment": "comment",
     "name": "name",
 }
-_SAID = {*DEFAULTS, "displayIndex", "characterFilter", "extensions", "id", "keys", "secondary_keys", "enabled"}
+_SAID = {
+    *DEFAULTS,
+    *("displayIndex", "characterFilter", "extensions"),
+    *("id", "keys", "secondary_keys", "insertion_order", "enabled"),
+}
 _DECORATOR = re.compile(r"(@@@?[a-z_]*)[^\n]*(?:\n|$)", re.IGNORECASE)
 
 
@@ -59,7 +63,7 @@ def to_book_entry(raw: Mapping[str, Any]) -> dict[str, Any]:
         "insertion_order": _number(raw.get("order")),
         "enabled": is_enabled(raw),
         "position": "before_char" if text(position) == "0" else "after_char",
-        **{name: value for name, value in raw.items() if name not in _SAID and name not in _RENAMED.values()},
+        **{name: value for name, value in raw.items() if name not in _SAID},
         "extensions": extensions,
     }
     if isinstance(raw.get("caseSensitive"), bool):

@@ -157,6 +157,23 @@ def test_character_books_as_world_info(file: dict[str, Any]) -> None:
     }
 
 
+def test_what_a_hub_says_twice() -> None:
+    """F3: of an entry in both dialects SillyTavern's names count, and what only a character book has is kept."""
+    own = {"uid": 4, "key": ["a", 5, " "], "order": "7", "disable": False, "content": "C", "position": 4, "role": None}
+    hub = {"keys": ["b"], "insertion_order": 9, "enabled": False, "id": 3}
+    only = {"case_sensitive": True, "priority": 5, "name": "N", "x_foo": 1}
+    book = of({"entries": {"4": {**own, **hub, **only, "extensions": {"weight": 2, "depth": 9}, "depth": 3}}})
+    (row,) = exported(book, "character_book_v2")["entries"]
+    assert (row["id"], row["keys"], row["insertion_order"], row["enabled"]) == (4, ["a", "5"], 7, True)
+    assert {name: row[name] for name in only} == only
+    assert row["position"] == "after_char"
+    assert row["extensions"] == {"weight": 2, "depth": 3, "position": 4, "role": None}
+    aware = of({"entries": {"4": {**own, "caseSensitive": False, "probability": 50}}})
+    (row,) = exported(aware, "character_book_v2")["entries"]
+    assert (row["case_sensitive"], row["extensions"]["case_sensitive"]) == (False, False)
+    assert (row["extensions"]["probability"], row["extensions"]["useProbability"]) == (50, False)
+
+
 edits = st.fixed_dictionaries(
     {},
     optional={

@@ -2,8 +2,8 @@
 
 Each input is a sample of tests/formats/samples with a few faults; input N of a seed is always the same, and
 `--only N` runs it alone. Asserted: nothing but errors of the domain comes out; what is read is a valid book that every
-writer takes and every reader reads again with as many entries; an input takes at most two seconds of the processor, and,
-measured on some, 64 MB of memory.
+writer takes and every reader reads again with as many entries; an input takes at most two seconds of the processor,
+and, measured on some, 64 MB of memory.
 """
 
 from __future__ import annotations
