@@ -8,7 +8,7 @@ DATA   ?=
 export DATA
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev run serve test test-slow lint bench docs clean
+.PHONY: help install install-dev run serve test test-slow fuzz lint bench docs clean
 
 help:
 	@echo "make run        install, start the service with the sample world, show a first retrieval"
@@ -16,6 +16,7 @@ help:
 	@echo "make serve      start the service alone"
 	@echo "make lint       only lint, types and import contract"
 	@echo "make test-slow  the tests that take minutes"
+	@echo "make fuzz       100,000 broken files through every reader, with figures"
 	@echo "make bench      the benchmarks (DATA=folder for those on public data)"
 	@echo "make docs       write the generated pages anew"
 	@echo "make clean      remove the environment and everything derived"
@@ -52,6 +53,9 @@ test: lint
 
 test-slow: install-dev
 	$(BIN)/python -m pytest -m slow
+
+fuzz: install-dev
+	$(BIN)/python -m tests.fuzz.fuzz_formats
 
 bench: install-dev
 	$(BIN)/python -m benchmarks.speed

@@ -64,7 +64,11 @@ class Settings(BaseSettings):
     max_body_bytes: int = 2_000_000
     """Bytes of a request body; imports have their own limit."""
     max_import_bytes: int = 16_000_000
-    """Bytes of an imported file."""
+    """Bytes of an imported file of JSON, and of the JSON in a card."""
+    max_card_bytes: int = 20_000_000
+    """Bytes of an imported card: PNG, CHARX or BYAF, pictures included."""
+    max_unpacked_bytes: int = 64_000_000
+    """Bytes that anything compressed in a card may unpack to."""
     max_books: int = 10_000
     """Books of the owner."""
     max_entries: int = 10_000

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
-from service.formats import losses, named, write
+from service.formats import Limits, into_png, losses, write
 from service.formats.report import NoHome
 from service.lore.book import STRICT, Book
+from service.lore.errors import TooLarge
 from service.store import books
 from service.store.engine import reading
 
@@ -39,16 +40,38 @@ class ExportReport:
 
 
 def export_book(rt: Runtime, book_id: str, format: str = "worldbook") -> ExportFile:
-    """The book with all its entries, disabled ones too. Raises `NotFound`, `Invalid` for an unknown format."""
-    ending = "json" if named(format).name != "worldbook" else "worldbook.json"
+    """The book with all its entries, disabled ones too.
+
+    Raises `NotFound`, `Invalid` for a format that is unknown or only read.
+    """
     book = _whole(rt, book_id)
-    stem = _NOT_IN_FILE_NAMES.sub("_", book.name).strip(" .").encode()[:_LONGEST].decode(errors="ignore")
-    return ExportFile(name=f"{stem or book.id}.{ending}", media_type="application/json", data=write(book, format))
+    ending = "worldbook.json" if format == "worldbook" else "json"
+    return ExportFile(name=_file_name(book, ending), media_type="application/json", data=write(book, format))
+
+
+def export_into_card(rt: Runtime, book_id: str, card: bytes) -> ExportFile:
+    """The PNG card `card` with the book in it, for V2 and for V3 readers; all else of the card stays.
+
+    What it loses of the book is what `character_book_v3` loses. Raises `NotFound`, `TooLarge`, `Invalid`, and
+    `UnreadableFile` when the file is no card in PNG.
+    """
+    settings = rt.settings
+    if len(card) > settings.max_card_bytes:
+        limit = settings.max_card_bytes
+        raise TooLarge("the card is too large", limit=limit, actual=len(card), remedy="Make its picture smaller.")
+    limits = Limits(json=settings.max_import_bytes, unpacked=settings.max_unpacked_bytes)
+    book = _whole(rt, book_id)
+    return ExportFile(name=_file_name(book, "png"), media_type="image/png", data=into_png(card, book, limits))
 
 
 def export_report(rt: Runtime, book_id: str, format: str) -> ExportReport:
-    """What `export_book` would lose. Raises `NotFound`, `Invalid` for an unknown format."""
-    return ExportReport(format=named(format).name, losses=losses(_whole(rt, book_id), format))
+    """What `export_book` would lose. Raises as it does."""
+    return ExportReport(format=format, losses=losses(_whole(rt, book_id), format))
+
+
+def _file_name(book: Book, ending: str) -> str:
+    stem = _NOT_IN_FILE_NAMES.sub("_", book.name).strip(" .").encode()[:_LONGEST].decode(errors="ignore")
+    return f"{stem or book.id}.{ending}"
 
 
 def _whole(rt: Runtime, book_id: str) -> Book:

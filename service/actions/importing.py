@@ -8,20 +8,23 @@ from typing import Literal
 
 from sqlalchemy import Connection
 
+from service.actions.hosting import parse_host
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
-from service.formats import read
+from service.formats import Limits, is_card_file, read
 from service.formats.report import FormatName, ImportWarning, NoHome, Reading, Skipped
 from service.lore.book import STRICT, Book, BookSettings, Entry
 from service.lore.errors import FieldError, Invalid, LimitExceeded, TooLarge, UnreadableFile
 from service.lore.text import clean_line
-from service.store import books, vectors
+from service.store import books, hosts, vectors
 from service.store import entries as stored
-from service.store.engine import writing
+from service.store.engine import reading, writing
+from service.store.hosts import HostId, StoredAttachment
 
 Mode = Literal["append", "replace"]
 DEFAULT_NAME = "Imported book"
 MAX_NAME = 200
+_ENDING = re.compile(r"((\.worldbook)?\.(json|lorebook|scenario|story)|\.png|\.charx|\.byaf|\.jpe?g)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,32 +69,38 @@ def import_book(
     into: str | None = None,
     mode: Mode = "append",
     format: str | None = None,
+    host: str | None = None,
     dry_run: bool = False,
     wait: bool = False,
 ) -> ImportReport:
-    """Import a file as a new book, or `into` the book of this id.
+    """Import a file as a new book, or `into` the book of this id, and attach the book to `host`, a `kind:key`.
 
     A new book is named `name`, else as the file says inside, else after `file_name`. `append` skips entries whose
     title, content and aliases the book already has; `replace` takes all entries out first. `wait` waits for the vectors
-    as long as the settings allow. A dry run makes the same transaction and does not commit it.
+    as long as the settings allow. A dry run makes the same transaction and does not commit it. A card without a book
+    changes nothing, and the report has no book.
 
     Raises `TooLarge`, `UnreadableFile`, `Invalid`, `NotFound`, `NameTaken`, `LimitExceeded`; nothing is written then.
     """
-    limit = rt.settings.max_import_bytes
-    if len(data) > limit:
-        raise TooLarge("the file is too large", limit=limit, actual=len(data), remedy="Split the book.")
+    _check_size(rt, data)
     if into is not None and name is not None:
         raise Invalid([FieldError(parameter="name", detail="a book that exists keeps its name", remedy="leave it out")])
-    found = read(data, format)
+    target = None if host is None else _host(host)
+    limits = Limits(json=rt.settings.max_import_bytes, unpacked=rt.settings.max_unpacked_bytes)
+    found = read(data, format, limits)
+    book = found.book
+    if book is None:
+        return _nothing(rt, found, into, mode)
     with writing(rt.engine) as conn:
         if into is None:
-            written = _new(rt, conn, _named(found, name, file_name))
+            written = _new(rt, conn, found, *_named(book, name, file_name))
         elif mode == "replace":
-            written = _replaced(rt, conn, into, found)
+            written = _replaced(rt, conn, into, found, book)
         else:
-            written = _appended(rt, conn, into, found)
+            written = _appended(rt, conn, into, found, book)
         report = _report(rt, conn, written, "new" if into is None else mode, dry_run)
-        if written.changed and not dry_run:
+        attached = target is not None and _attach(rt, conn, target, written.book_id)
+        if (written.changed or attached) and not dry_run:
             conn.commit()
     if dry_run:
         return report
@@ -99,6 +108,44 @@ def import_book(
     if wait and report.pending_vectors:
         return replace(report, pending_vectors=rt.backlog.wait(written.book_id, rt.settings.max_import_wait))
     return report
+
+
+def _check_size(rt: Runtime, data: bytes) -> None:
+    limit = rt.settings.max_card_bytes if is_card_file(data) else rt.settings.max_import_bytes
+    if len(data) > limit:
+        raise TooLarge("the file is too large", limit=limit, actual=len(data), remedy="Split the book.")
+
+
+def _nothing(rt: Runtime, found: Reading, into: str | None, mode: Mode) -> ImportReport:
+    """The report on a card without a book (SPEC T11). Raises `NotFound` for a book that is not there."""
+    if into is not None:
+        with reading(rt.engine) as conn:
+            books.read(conn, OWNER, into)
+    return ImportReport(
+        book=None,
+        format=found.format,
+        mode="new" if into is None else mode,
+        added=0,
+        removed=0,
+        warnings=(ImportWarning(kind="no_book", detail="the card has no book; nothing changed"), *found.warnings),
+    )
+
+
+def _host(text: str) -> HostId:
+    try:
+        return parse_host(text)
+    except Invalid as error:
+        raise Invalid([replace(each, pointer=None, parameter="host") for each in error.errors]) from None
+
+
+def _attach(rt: Runtime, conn: Connection, host: HostId, book_id: str) -> bool:
+    """Attach the book behind the others; whether it was not there before."""
+    hosts.ensure(conn, host, rt.now())
+    current = hosts.attached(conn, [host]).get(host, [])
+    if any(one.book_id == book_id for one in current):
+        return False
+    hosts.replace_attached(conn, host, [*current, StoredAttachment(book_id, None)])
+    return True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,21 +160,21 @@ class _Written:
     changed: bool = True
 
 
-def _new(rt: Runtime, conn: Connection, found: Reading) -> _Written:
+def _new(rt: Runtime, conn: Connection, found: Reading, book: Book, told: tuple[ImportWarning, ...]) -> _Written:
     _at_most(books.count(conn, OWNER) + 1, rt.settings.max_books, "books")
-    entries = found.book.entries or ()
+    entries = book.entries or ()
     _at_most(len(entries), rt.settings.max_entries, "entries in a book")
     now = rt.now()
-    book_id = books.insert_book(conn, OWNER, found.book, now)
+    book_id = books.insert_book(conn, OWNER, book, now)
     stored.add(conn, book_id, 1, entries, now)
-    return _Written(book_id=book_id, found=found)
+    return _Written(book_id=book_id, found=replace(found, warnings=(*told, *found.warnings)))
 
 
-def _replaced(rt: Runtime, conn: Connection, book_id: str, found: Reading) -> _Written:
+def _replaced(rt: Runtime, conn: Connection, book_id: str, found: Reading, book: Book) -> _Written:
     """The book keeps its id, name and switch; what the file does not say of description and settings stays too."""
     now = rt.now()
     version = books.advance(conn, OWNER, book_id, now)
-    entries = found.book.entries or ()
+    entries = book.entries or ()
     if found.skipped and not entries:
         raise UnreadableFile(
             f"none of the {len(found.skipped)} entries can be used, so the book keeps those that it has",
@@ -136,7 +183,7 @@ def _replaced(rt: Runtime, conn: Connection, book_id: str, found: Reading) -> _W
         )
     _at_most(len(entries), rt.settings.max_entries, "entries in a book")
     removed = stored.clear(conn, book_id)
-    books.update_book(conn, book_id, _becomes(books.read(conn, OWNER, book_id), found.book))
+    books.update_book(conn, book_id, _becomes(books.read(conn, OWNER, book_id), book))
     stored.add(conn, book_id, version, entries, now)
     return _Written(book_id=book_id, found=found, removed=removed)
 
@@ -150,14 +197,14 @@ def _becomes(current: Book, file: Book) -> Book:
     )
 
 
-def _appended(rt: Runtime, conn: Connection, book_id: str, found: Reading) -> _Written:
+def _appended(rt: Runtime, conn: Connection, book_id: str, found: Reading, book: Book) -> _Written:
     now = rt.now()
     version = books.advance(conn, OWNER, book_id, now)  # from here on nobody else adds the same entries
     present = books.load(conn, [book_id])[0].book.entries or ()
     known = {_fingerprint(entry): entry.handle for entry in present}
     fresh: list[Entry] = []
     skipped = list(found.skipped)
-    for place, entry in zip(found.places, found.book.entries or (), strict=True):
+    for place, entry in zip(found.places, book.entries or (), strict=True):
         same = known.get(_fingerprint(entry))
         if same is None:
             fresh.append(entry)
@@ -198,24 +245,24 @@ def _report(
     )
 
 
-def _named(found: Reading, name: str | None, file_name: str | None) -> Reading:
-    """The reading with a name for the book, and a warning when nobody gave one."""
+def _named(book: Book, name: str | None, file_name: str | None) -> tuple[Book, tuple[ImportWarning, ...]]:
+    """The book with a name, and a warning when nobody gave it one."""
     if name is not None:
         given = clean_line(name)
         if not given or len(given) > MAX_NAME:
             remedy = f"send 1 to {MAX_NAME} characters"
             raise Invalid([FieldError(parameter="name", detail="the name is blank or too long", remedy=remedy)])
-        return replace(found, book=replace(found.book, name=given))
-    inside = found.book.name or _stem(file_name or "")
+        return replace(book, name=given), ()
+    inside = book.name or _stem(file_name or "")
     if inside:
-        return replace(found, book=replace(found.book, name=inside))
+        return replace(book, name=inside), ()
     warning = ImportWarning(kind="no_name", detail=f"the file has no name; the book is called {DEFAULT_NAME}")
-    return replace(found, book=replace(found.book, name=DEFAULT_NAME), warnings=(warning, *found.warnings))
+    return replace(book, name=DEFAULT_NAME), (warning,)
 
 
 def _stem(file_name: str) -> str:
     last = re.split(r"[/\\]", file_name)[-1]
-    return clean_line(re.sub(r"(\.worldbook)?\.json$", "", last, flags=re.IGNORECASE))[:MAX_NAME].strip()
+    return clean_line(_ENDING.sub("", last))[:MAX_NAME].strip()
 
 
 def _at_most(count: int, limit: int, what: str) -> None:

@@ -17,7 +17,7 @@ from service.api import examples, pages
 from service.api.deps import Rt
 from service.api.documenting import answering, routes_of
 from service.api.problem_types import PROBLEM_TYPES, TYPES
-from service.formats import NAMES
+from service.formats import NAMES, WRITTEN
 from service.lore.book import HOST_KINDS, STRICT, Dialect
 from service.lore.errors import NotFound
 
@@ -32,6 +32,10 @@ class Limits:
 
     body_bytes: int
     import_bytes: int
+    """Of a file of JSON."""
+    card_bytes: int
+    """Of a PNG, CHARX or BYAF."""
+    unpacked_bytes: int
     books: int
     entries: int
     """Of one book."""
@@ -69,7 +73,9 @@ class Capabilities:
     dialects: tuple[str, ...]
     host_kinds: tuple[str, ...]
     formats: tuple[str, ...]
-    """Read and written."""
+    """Read, and recognised by what is inside."""
+    export_formats: tuple[str, ...]
+    """Written; `png` into a card that is sent along."""
     tokenizers: tuple[str, ...]
     """Those that count exactly; any other model is counted with a margin, and the answer says so."""
     default_tokenizer: str
@@ -119,6 +125,8 @@ def read_capabilities(runtime: Rt) -> Capabilities:
         limits=Limits(
             body_bytes=settings.max_body_bytes,
             import_bytes=settings.max_import_bytes,
+            card_bytes=settings.max_card_bytes,
+            unpacked_bytes=settings.max_unpacked_bytes,
             books=settings.max_books,
             entries=settings.max_entries,
             entries_a_call=settings.max_entries_a_call,
@@ -128,6 +136,7 @@ def read_capabilities(runtime: Rt) -> Capabilities:
         dialects=get_args(Dialect),
         host_kinds=HOST_KINDS,
         formats=NAMES,
+        export_formats=(*WRITTEN, "png"),
         tokenizers=tokenizers.known(),
         default_tokenizer=default_tokenizer(runtime).name,
         budget_tokens=settings.budget_tokens,

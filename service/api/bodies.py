@@ -79,12 +79,17 @@ class Upload:
 
 
 async def uploaded(request: Request) -> Upload:
-    """The file of an import: the part `file` of a form, else the body as it is."""
+    """The file of an import: the part `file` of a form, else the body as it is.
+
+    What it is shows later, so it may be as large as a card or as JSON may be, whichever is more.
+    """
     _check_encoding(request)
-    limit = settings_of(request).max_import_bytes
+    settings = settings_of(request)
+    limit = max(settings.max_import_bytes, settings.max_card_bytes)
+    setting = f"WORLDBOOK_MAX_{'IMPORT' if limit == settings.max_import_bytes else 'CARD'}_BYTES"
     if _content_type(request)[0] != MULTIPART:
-        return Upload(data=await _capped(request, limit, "WORLDBOOK_MAX_IMPORT_BYTES").body(), name=None)
-    capped = _capped(request, limit + MULTIPART_FRAME, "WORLDBOOK_MAX_IMPORT_BYTES")
+        return Upload(data=await _capped(request, limit, setting).body(), name=None)
+    capped = _capped(request, limit + MULTIPART_FRAME, setting)
     async with capped.form(max_files=1, max_fields=10) as form:
         file = form.get("file")
         if not isinstance(file, UploadFile):
@@ -93,7 +98,7 @@ async def uploaded(request: Request) -> Upload:
         if others:
             raise Invalid([FieldError(pointer=f"#/{name}", detail="is read from the query only") for name in others])
         if file.size is not None and file.size > limit:
-            raise _too_large(limit, "WORLDBOOK_MAX_IMPORT_BYTES", file.size)
+            raise _too_large(limit, setting, file.size)
         return Upload(data=await file.read(), name=file.filename)
 
 

@@ -209,6 +209,8 @@ CAPABILITIES: dict[str, Any] = {
     "limits": {
         "body_bytes": 2_000_000,
         "import_bytes": 16_000_000,
+        "card_bytes": 20_000_000,
+        "unpacked_bytes": 64_000_000,
         "books": 10_000,
         "entries": 10_000,
         "entries_a_call": 500,
@@ -217,7 +219,8 @@ CAPABILITIES: dict[str, Any] = {
     },
     "dialects": ["world"],
     "host_kinds": ["character", "story", "novel", "server", "persona", "conversation"],
-    "formats": ["worldbook", "sillytavern"],
+    "formats": ["worldbook", "character_card", "sillytavern"],
+    "export_formats": ["worldbook", "sillytavern", "png"],
     "tokenizers": ["cl100k_base", "o200k_base"],
     "default_tokenizer": "o200k_base",
     "budget_tokens": 2000,

@@ -15,7 +15,7 @@ from service.api.answers import as_file, as_json
 from service.api.bodies import UPLOAD_BODY, Uploaded
 from service.api.deps import BookId, IdempotencyKey, Once, Rt, route_of
 from service.api.documenting import answering, routes_of
-from service.formats import NAMES
+from service.formats import NAMES, WRITTEN
 
 router = routes_of("Import and export")
 
@@ -25,6 +25,10 @@ _KEPT = ("limit-exceeded", "in-progress", "idempotency-mismatch")
 FormatName = Annotated[
     Literal[NAMES] | None,  # type: ignore[valid-type]  # the names are data
     Query(description="Read it as this format; by default it is recognised by its content."),
+]
+Host = Annotated[
+    str | None,
+    Query(max_length=300, description="Attach the book here, as `kind:key`.", examples=["persona:p9"]),
 ]
 DryRun = Annotated[bool, Query(description="Only report what would happen.")]
 Wait = Annotated[bool, Query(description="Answer when the vectors are in, after a minute at most.")]
@@ -44,7 +48,7 @@ UploadOnce = Annotated[Once, Depends(_upload_once)]
     response_model=ImportReport,
     responses={
         **answering(201, examples.IMPORTED, *_READ, "name-taken", *_KEPT),
-        200: {"description": "Nothing was written: a dry run."},
+        200: {"description": "Nothing was written: a dry run, or a card without a book."},
     },
     openapi_extra=UPLOAD_BODY,
 )
@@ -54,6 +58,7 @@ def import_new_book(
     file: Uploaded,
     name: Annotated[str | None, Query(max_length=200, description="Name of the book; default: the file's.")] = None,
     format: FormatName = None,
+    host: Host = None,
     dry_run: DryRun = False,
     wait: Wait = False,
 ) -> Response:
@@ -61,7 +66,7 @@ def import_new_book(
 
     def read() -> Response:
         report = importing.import_book(
-            runtime, file.data, name=name, file_name=file.name, format=format, dry_run=dry_run, wait=wait
+            runtime, file.data, name=name, file_name=file.name, format=format, host=host, dry_run=dry_run, wait=wait
         )
         if report.book is None or dry_run:
             return as_json(report)
@@ -88,6 +93,7 @@ def import_into_book(
         ),
     ] = "append",
     format: FormatName = None,
+    host: Host = None,
     dry_run: DryRun = False,
     wait: Wait = False,
 ) -> Response:
@@ -102,6 +108,7 @@ def import_into_book(
                 into=book_id,
                 mode=mode,
                 format=format,
+                host=host,
                 dry_run=dry_run,
                 wait=wait,
             )
@@ -114,7 +121,7 @@ def import_into_book(
 def export_book(
     runtime: Rt,
     book_id: BookId,
-    format: Annotated[Literal[NAMES], Query(description="Format of the file.")] = "worldbook",  # type: ignore[valid-type]
+    format: Annotated[Literal[WRITTEN], Query(description="Format of the file.")] = "worldbook",  # type: ignore[valid-type]
     report: Annotated[bool, Query(description="Instead of the file: what this format cannot hold.")] = False,
 ) -> Response:
     """The book as a file. `worldbook` loses nothing; `report=true` tells what another format would lose."""
@@ -122,3 +129,23 @@ def export_book(
         return as_json(exporting.export_report(runtime, book_id, format))
     file = exporting.export_book(runtime, book_id, format)
     return as_file(file.data, file.name, file.media_type)
+
+
+@router.post(
+    "/v1/books/{book}/export",
+    responses=answering(200, None, *_READ, "not-found"),
+    response_class=Response,
+    openapi_extra=UPLOAD_BODY,
+)
+def export_into_card(
+    runtime: Rt,
+    file: Uploaded,
+    book_id: BookId,
+    format: Annotated[Literal["png"], Query(description="Of the card that is sent.")] = "png",
+) -> Response:
+    """The PNG card that is sent, with the book in it as V2 and as V3; the picture and the character stay as they are.
+
+    What it loses is what `GET …/export?format=character_book_v3&report=true` tells.
+    """
+    made = exporting.export_into_card(runtime, book_id, file.data)
+    return as_file(made.data, made.name, made.media_type)

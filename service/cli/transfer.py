@@ -27,7 +27,7 @@ FAILING_SECONDS = 5.0
 @click.option("--into", metavar="BOOK", help="Import into this book instead of a new one.")
 @click.option("--mode", type=click.Choice(["append", "replace"]), help="With --into; default: append.")
 @click.option("--format", help="Default: recognised by content.")
-@click.option("--attach", "host", metavar="HOST", help="Attach the book there, for example character:ilse.")
+@click.option("--host", metavar="HOST", help="Attach the book there, for example character:ilse.")
 @click.option("--dry-run", is_flag=True, help="Only report what would happen.")
 @click.option("--wait", is_flag=True, help="Stay until the book can be found by meaning.")
 @as_json
@@ -53,11 +53,11 @@ def import_(
     if name and into:
         raise click.UsageError("--name is for a new book; `worldbook books edit BOOK --name NAME` renames one.")
     to = "/v1/books/import" if into is None else f"/v1/books/{book_id(client, into)}/import"
-    options = {"name": name, "mode": mode, "format": format, "dry_run": dry_run or None}
+    if host:
+        host_path(host)  # tells wrong usage before anything is started
+    options = {"name": name, "mode": mode, "format": format, "host": host, "dry_run": dry_run or None}
     report = import_file(client, file.read(), getattr(file, "name", ""), to=to, **options)
     book = report["book"]
-    if book and host and not dry_run:
-        client.call("PUT", f"{host_path(host)}/attachments/{book['id']}", json={"label": None})
     print_json(report) if as_json else show_report(report, dry_run=dry_run)
     if wait and book and not dry_run:
         wait_for_vectors(client, book["id"])
@@ -74,7 +74,7 @@ def show_report(report: Mapping[str, Any], *, dry_run: bool = False) -> None:
     """What an import did, in words; the same for what it would do."""
     book, read = report["book"], report["format"]
     where = f"{book['name']} ({book['id'] or 'new'})" if book else "no book"
-    say(f"{'Would import' if dry_run else 'Imported'} {where} from {read['name']} {read['version'] or ''}".rstrip())
+    say(f"{'Would import' if dry_run else 'Imported'} {where} from {_read_as(read)}")
     removed = f", {report['removed']} removed" if report["removed"] else ""
     say(f"{report['added']} entries added{removed}, {len(report['skipped'])} skipped")
     for each in report["skipped"]:
@@ -87,6 +87,11 @@ def show_report(report: Mapping[str, Any], *, dry_run: bool = False) -> None:
             say(f"warning: {line}")
         if len(lines) > 3:
             say(f"warning: {len(lines) - 3} more of kind {kind} (--json lists them)")
+
+
+def _read_as(read: Mapping[str, Any]) -> str:
+    inside = "" if read["container"] == "json" else f"in {read['container'].upper()}"
+    return " ".join(filter(None, [read["name"], read["version"], inside]))
 
 
 def _titled(title: str | None) -> str:
@@ -142,16 +147,30 @@ def _check_progress(client: Client, left: int, seconds: float) -> None:
 
 @click.command()
 @click.argument("book")
-@click.option("--format", default="worldbook", show_default=True, help="worldbook (loses nothing) or sillytavern.")
+@click.option(
+    "--format",
+    help="worldbook (default; loses nothing), sillytavern, character_book_v2, character_book_v3, lorebook_v3 or png.",
+)
+@click.option("--card", type=click.File("rb"), help="With png: a PNG card, which is written with the book in it.")
 @click.option("-o", "--output", type=click.File("wb"), default="-", help="Default: stdout.")
 @on_service()
-def export(client: Client, book: str, format: str, output: BinaryIO) -> None:
+def export(client: Client, book: str, format: str | None, card: BinaryIO | None, output: BinaryIO) -> None:
     """Write BOOK as a file.
 
     What its format cannot hold is named on stderr.
     """
+    if card is not None and format not in (None, "png"):
+        raise click.UsageError(f"--card is for --format png, not {format}.")
+    if card is None and format == "png":
+        raise click.UsageError("--format png needs --card, a PNG card to write the book into.")
     path = f"/v1/books/{book_id(client, book)}/export"
-    losses = client.get(path, format=format, report=True)
-    output.write(client.send("GET", path, params={"format": format}).content)
+    format = format or ("png" if card else "worldbook")
+    held = "character_book_v3" if card else format
+    losses = client.get(path, format=held, report=True)
+    if card is None:
+        answer = client.send("GET", path, params={"format": format})
+    else:
+        answer = client.send("POST", path, params={"format": format}, files={"file": ("card.png", card.read())})
+    output.write(answer.content)
     for each in losses["losses"]:
         say(f"{format} cannot hold: {each['setting']} ({each['count']})", aside=True)

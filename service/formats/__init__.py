@@ -4,50 +4,108 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
-from service.formats import sillytavern, worldbook
+from service.formats import (
+    agnai,
+    aidungeon,
+    backyard,
+    cards,
+    character_book,
+    chub,
+    generic,
+    kobold,
+    lorebook_v3,
+    novelai,
+    png_card,
+    risuai,
+    sillytavern,
+    tavern_helper,
+    worldbook,
+)
+from service.formats.containers import DEFAULT_LIMITS, Limits, Opened, is_card_file, open_file
 from service.formats.decoding import Decoded, decode
 from service.formats.format import Format
 from service.formats.report import ImportWarning, NoHome, Reading
 from service.lore.book import Book
 from service.lore.errors import FieldError, Invalid, UnreadableFile
 
-FORMATS: tuple[Format, ...] = (worldbook.FORMAT, sillytavern.FORMAT)
+__all__ = ["FORMATS", "NAMES", "WRITTEN", "Limits", "into_png", "is_card_file", "losses", "read", "recognise", "write"]
+
+FORMATS: tuple[Format, ...] = (
+    worldbook.FORMAT,
+    cards.FORMAT,
+    lorebook_v3.FORMAT,
+    backyard.FORMAT,
+    novelai.FORMAT,
+    agnai.FORMAT,
+    risuai.FORMAT,
+    kobold.FORMAT,
+    aidungeon.FORMAT,
+    tavern_helper.FORMAT,
+    chub.FORMAT,
+    *character_book.FORMATS,
+    sillytavern.FORMAT,
+    generic.FORMAT,
+)
 """The first that recognises a file reads it."""
 NAMES = tuple(row.name for row in FORMATS)
+"""Those that are read."""
+WRITTEN = tuple(row.name for row in FORMATS if row.write is not None)
+"""Those that are written too."""
+
+T = TypeVar("T")
 
 
-def recognise(data: bytes) -> str:
+def recognise(data: bytes, limits: Limits = DEFAULT_LIMITS) -> str:
     """The name of the format of a file, by its content.
 
-    Raises `UnreadableFile` when it is no JSON or no format is known, `Invalid` when it is JSON that cannot be stored.
+    Raises `UnreadableFile` when it cannot be read or no format is known, `Invalid` when it is JSON that cannot be
+    stored, `TooLarge`.
     """
-    return _recognised(decode(data).value).name
+    return _first(open_file(data, limits), lambda decoded: _recognised(decoded.value).name)[0]
 
 
-def read(data: bytes, format: str | None = None) -> Reading:
+def read(data: bytes, format: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Reading:
     """A file as a book and a report; `format` names one instead of recognising it.
 
-    Raises `UnreadableFile`, `Invalid` with every fault of the JSON or of the book, `LimitExceeded`.
+    Raises `UnreadableFile`, `Invalid` with every fault of the JSON or of the book, `TooLarge`, `LimitExceeded`.
     """
-    decoded = decode(data)
-    row = _recognised(decoded.value, format)
-    reading = row.read(decoded.value)
-    return replace(reading, warnings=(*_repeated(decoded), *reading.warnings))
+    opened = open_file(data, limits)
+
+    def reading(decoded: Decoded) -> Reading:
+        found = _recognised(decoded.value, format).read(decoded.value)
+        return replace(found, warnings=(*_repeated(decoded), *found.warnings))
+
+    found, told = _first(opened, reading)
+    return replace(
+        found,
+        format=replace(found.format, container=opened.container),
+        warnings=(*opened.warnings, *told, *found.warnings),
+    )
 
 
 def write(book: Book, format: str) -> bytes:
-    """A book with its entries as a file. Raises `Invalid` for a format that is not known."""
+    """A book with its entries as a file. Raises `Invalid` for a format that is not known, or is only read."""
     row = named(format)
+    if row.write is None:
+        raise _unfit(f"{format} is only read, not written", WRITTEN)
     return json.dumps(row.write(book), indent=row.indent, ensure_ascii=False).encode()
 
 
+def into_png(card: bytes, book: Book, limits: Limits = DEFAULT_LIMITS) -> bytes:
+    """A PNG card with this book in it. Raises `UnreadableFile`, `Invalid`, `TooLarge` when it is no such card."""
+    return png_card.with_book(card, book, limits)
+
+
 def losses(book: Book, format: str) -> tuple[NoHome, ...]:
-    """What of the book `write` leaves out, by name and count."""
-    return named(format).losses(book)
+    """What of the book `write` leaves out, by name and count. Raises as `write` does."""
+    row = named(format)
+    if row.write is None:
+        raise _unfit(f"{format} is only read, not written", WRITTEN)
+    return row.losses(book)
 
 
 def named(format: str) -> Format:
@@ -55,8 +113,27 @@ def named(format: str) -> Format:
     for row in FORMATS:
         if row.name == format:
             return row
-    remedy = f"one of {', '.join(NAMES)}"
-    raise Invalid([FieldError(parameter="format", detail=f"{format!r} is not a format", remedy=remedy)])
+    raise _unfit(f"{format!r} is not a format", NAMES)
+
+
+def _unfit(detail: str, fit: tuple[str, ...]) -> Invalid:
+    return Invalid([FieldError(parameter="format", detail=detail, remedy=f"one of {', '.join(fit)}")])
+
+
+def _first(opened: Opened, attempt: Callable[[Decoded], T]) -> tuple[T, tuple[ImportWarning, ...]]:
+    """The first text of the file that can be read, and what is to be said about it and about those before it."""
+    wrong: list[UnreadableFile | Invalid] = []
+    warnings: list[ImportWarning] = []
+    for part in opened.parts:
+        try:
+            found = attempt(decode(part.load()))
+        except (UnreadableFile, Invalid) as error:
+            wrong.append(error)
+            detail = f"{part.name} was passed over: {error.detail}"
+            warnings.append(ImportWarning(kind="unreadable_part", detail=detail))
+            continue
+        return found, (*warnings, *part.warnings)
+    raise wrong[0]
 
 
 def _recognised(value: Any, format: str | None = None) -> Format:

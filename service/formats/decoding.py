@@ -7,11 +7,12 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32
 from dataclasses import dataclass
 from typing import Any
 
-from service.lore.errors import UnreadableFile
+from service.lore.errors import TooLarge, UnreadableFile
 from service.validation import parse_json
 
+MAX_CONTAINERS = 1_000_000
+"""Lists and objects of a file: each takes fifty times its two bytes in memory, and no lorebook has so many."""
 UTF8 = "Save it as UTF-8 and send it again."
-BINARY = {b"\x89PNG\r\n\x1a\n": "a PNG image", b"PK\x03\x04": "a zip archive"}
 
 
 class Repeating(dict[str, Any]):
@@ -33,12 +34,17 @@ class Decoded:
 def decode(data: bytes) -> Decoded:
     """The JSON value of a file in UTF-8, or in UTF-16 with a byte-order mark.
 
-    Raises what `parse_json` raises, and `UnreadableFile` (fault `encoding` or `unknown_format`) for other bytes.
+    Raises what `parse_json` raises, `UnreadableFile` (fault `encoding`) for other bytes, and `TooLarge` for more lists
+    and objects than any lorebook has.
     """
-    for magic, what in BINARY.items():
-        if data.startswith(magic):
-            raise UnreadableFile(f"{what}, not JSON", fault="unknown_format", remedy="Export the book as JSON.")
     text = _text(data)
+    if len(text) > MAX_CONTAINERS and (containers := text.count(b"[") + text.count(b"{")) > MAX_CONTAINERS:
+        raise TooLarge(
+            f"the file has {containers:,} lists and objects, and {MAX_CONTAINERS:,} is the limit",
+            limit=MAX_CONTAINERS,
+            actual=containers,
+            remedy="Split the book.",
+        )
     parse_json(text)  # names every fault; the standard library then reads again, since it tells of repeated keys
     repeating: list[Repeating] = []
 

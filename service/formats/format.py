@@ -18,9 +18,9 @@ class Format:
     """By content alone."""
     read: Callable[[object], Reading]
     """Of a value that was recognised. Raises `Invalid` or `UnreadableFile`; one bad entry is skipped, not raised."""
-    write: Callable[[Book], object]
-    """Of a book with its entries."""
-    losses: Callable[[Book], tuple[NoHome, ...]]
+    write: Callable[[Book], object] | None = None
+    """Of a book with its entries; None: the format is only read."""
+    losses: Callable[[Book], tuple[NoHome, ...]] = lambda _: ()
     """What of the book `write` leaves out."""
-    indent: int
+    indent: int = 4
     """Blanks of indentation that the format's own program writes."""

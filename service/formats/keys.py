@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 
 def is_regex(key: str) -> bool:
@@ -15,6 +15,15 @@ def is_regex(key: str) -> bool:
     flags = key[end + 1 :]
     known = len(flags) < 7 and sorted(flags) == sorted(set(flags) & set("gimsuy"))
     return end > 1 and key[0] == "/" and known and _sound(key[1:end])
+
+
+def patterns(keys: Iterable[str], is_pattern: Callable[[str], object], why: str) -> Iterator[tuple[str, str]]:
+    """Kind and detail of a warning for each key that means more to its program than the words that it is made of."""
+    return (
+        ("literal_pattern", f"{key} {why}; it is kept as written and matches nothing else")
+        for key in keys
+        if is_pattern(key)
+    )
 
 
 def _sound(pattern: str) -> bool:

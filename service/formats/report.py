@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from service.lore.book import STRICT, Book
 
+Container = Literal["json", "png", "charx", "byaf"]
 SkippedKind = Literal["not_an_entry", "no_content", "too_long", "invalid", "duplicate"]
 
 
@@ -19,10 +20,10 @@ class FormatName:
     __pydantic_config__ = STRICT
 
     name: str
-    """`worldbook`, `sillytavern`."""
+    """`worldbook`, `sillytavern`, `character_card`, …"""
     version: str | None = None
     """The version that the file states; null when its format has none."""
-    container: Literal["json"] = "json"
+    container: Container = "json"
     """What the book was wrapped in."""
 
 
@@ -66,8 +67,9 @@ class ImportWarning:
 class Reading:
     """A file as a book. The name is empty when the file has none."""
 
-    book: Book
-    places: tuple[int, ...]
+    book: Book | None
+    """None: the file is a card without a book."""
+    places: tuple[int, ...] = ()
     """Place in the file of each entry of the book, from 0."""
     format: FormatName
     skipped: tuple[Skipped, ...] = ()
@@ -83,3 +85,20 @@ def counted(settings: Iterable[str]) -> tuple[NoHome, ...]:
         NoHome(setting=name, count=count)
         for name, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
     )
+
+
+def without_home(
+    raw: Mapping[str, Any], home: Collection[str], neutral: Mapping[str, tuple[Any, ...]], within: str = ""
+) -> Iterator[str]:
+    """The names of what is set otherwise than by default and is not among `home`; those of an inner object with a dot.
+
+    `neutral` has the defaults by name. Null and what is empty say nothing, whatever the default.
+    """
+    for field, value in raw.items():
+        name = within + field
+        if name in home or value in (None, "", [], {}) or value in neutral.get(name, ()):
+            continue
+        if isinstance(value, Mapping) and not within:
+            yield from without_home(value, home, neutral, f"{name}.")
+        else:
+            yield name

@@ -12,21 +12,18 @@ from itertools import count
 from math import inf, isnan
 from typing import Any
 
-from service.formats.decoding import Repeating
+from service.formats.converting import CHARACTER_BOOK, as_world_info, lost_in_world_info, unheld
 from service.formats.format import Format
-from service.formats.report import FormatName, ImportWarning, NoHome, Reading, Skipped, SkippedKind, counted
-from service.formats.sillytavern_entry import fields, is_blank, new, text, warnings, written
-from service.formats.sillytavern_fields import from_book_entry, is_book_entry, without_home
+from service.formats.names import book_name, text
+from service.formats.report import FormatName, ImportWarning, NoHome, Reading, counted
+from service.formats.rows import MAX_DESCRIPTION, Row, bounded, gather, kept, keyed, reading
+from service.formats.sillytavern_entry import is_constant, new, primary, secondary, titles, written
+from service.formats.sillytavern_fields import from_book_entry, is_book_entry, is_enabled, without_home
 from service.lore.book import Book, Entry
-from service.lore.errors import LimitExceeded
-from service.lore.text import clean_line
 
 NAME = "sillytavern"
-MAX_ROWS = 100_000
-MAX_CONTENT = 100_000
-MAX_NAME = 200
-MAX_DESCRIPTION = 10_000
 _OTHERS = {"spec", "lorebookVersion", "storyContainerVersion", "scenarioVersion"}
+_OTHER_NAMES = {"keywords", "secondaryKeys", "strategy", "search_range"}
 _BOOK_HOME = {"entries", "name", "description", "originalData", "extensions"}
 _ENTRY_FIELDS = {"key", "keys", "content", "comment"}
 
@@ -38,11 +35,8 @@ def recognise(value: object) -> bool:
     entries = value.get("entries")
     if not isinstance(entries, (dict, list)):
         return False
-    rows = entries.values() if isinstance(entries, dict) else entries
-    objects = [row for row in rows if isinstance(row, dict)]
-    if any("strategy" in row for row in objects[:1]):
-        return False  # Tavern-Helper
-    return not rows or any(_ENTRY_FIELDS & row.keys() for row in objects)
+    rows = [row for _, row in keyed(entries)]
+    return not rows or any(isinstance(row, dict) and _is_entry(row) for row in rows)
 
 
 def read(value: Any) -> Reading:
@@ -50,54 +44,23 @@ def read(value: Any) -> Reading:
 
     Raises `LimitExceeded` beyond 100,000 entries.
     """
-    rows = _rows(value["entries"])
-    left_out: dict[str, Any] = {}
-    entries: list[tuple[float, int, Entry]] = []
-    skipped: list[Skipped] = []
-    warned: list[ImportWarning] = []
+    own, rows, warned = _rows(value["entries"])
+    found = gather(rows, lambda place, raw: _row(own[place], raw))
+    inside = set(found.places)
     no_home = [name for name, each in value.items() if name not in _BOOK_HOME and each is not None]
     extensions = value.get("extensions")
     no_home += [f"extensions.{name}" for name in extensions] if isinstance(extensions, Mapping) else []
-
-    for place, (key, given, clash) in enumerate(rows):
-        if not isinstance(given, dict):
-            skipped.append(_skip(place, None, "not_an_entry", f"{_kind_of(given)} where an entry should stand"))
-            continue
-        raw = from_book_entry(given, place) if is_book_entry(given) else dict(given)
-        if clash is not None:
-            raw["uid"] = int(key)
-            warned.append(_warning("duplicate_id", place, f"a second entry {clash}; it is {key} now"))
-        content = text(raw.get("content"))
-        title = clean_line(text(raw.get("comment")) or "")[:MAX_NAME] or None
-        if content is None or not content.strip():
-            left_out[key] = raw
-            skipped.append(_skip(place, title, "no_content", "an entry without content"))
-        elif len(content) > MAX_CONTENT:
-            left_out[key] = raw
-            skipped.append(_skip(place, title, "too_long", f"{len(content)} characters, at most {MAX_CONTENT} fit"))
-        else:
-            left_out[key] = None
-            entries.append((_rank(raw), place, _entry(key, raw, content)))
-            warned += [_warning(kind, place, detail) for kind, detail in warnings(raw)]
-            no_home += without_home(raw)
-
-    entries.sort(key=lambda each: each[:2])
-    description = text(value.get("description")) or ""
-    if len(description) > MAX_DESCRIPTION:
-        warned.append(_warning("long_description", None, f"cut to {MAX_DESCRIPTION} characters; kept for export"))
-    book = Book(
-        name=_name(value),
-        description=description[:MAX_DESCRIPTION],
-        entries=tuple(entry for _, _, entry in entries),
+    left_out = {
+        own[place]: None if place in inside else row for place, row in enumerate(rows) if isinstance(row, Mapping)
+    }
+    return reading(
+        FormatName(name=NAME),
+        found,
+        name=book_name(value.get("name")),
+        description=value.get("description"),
         extensions={NAME: {**value, "entries": left_out}},
-    )
-    return Reading(
-        book=book,
-        places=tuple(place for _, place, _ in entries),
-        format=FormatName(name=NAME),
-        skipped=tuple(skipped),
-        no_home=counted(no_home),
-        warnings=tuple(warned),
+        no_home=no_home,
+        warnings=warned,
     )
 
 
@@ -106,6 +69,7 @@ def write(book: Book) -> dict[str, Any]:
 
     `displayIndex` is rewritten only when the order of the book is another than the file says.
     """
+    book = as_world_info(book)
     file = _object(book.extensions.get(NAME))
     order = _object(file.get("entries"))
     placed, added = _placed(order, book.entries or ())
@@ -130,38 +94,43 @@ def write(book: Book) -> dict[str, Any]:
 
 def losses(book: Book) -> tuple[NoHome, ...]:
     """Gists, settings and the switch of the book, and what other programs keep in the extensions."""
-    lost = [] if book.enabled else ["book.enabled"]
-    lost += [f"book.settings.{name}" for name in ("places", "floor") if getattr(book.settings, name) is not None]
+    lost = list(unheld(book, NAME, CHARACTER_BOOK))
     for entry in book.entries or ():
-        lost += ["gist"] if entry.gist else []
-    for extensions in (book.extensions, *(entry.extensions for entry in book.entries or ())):
-        lost += [f"extensions.{name}" for name in extensions if name != NAME]
+        lost += lost_in_world_info(entry)
     return counted(lost)
 
 
 FORMAT = Format(name=NAME, recognise=recognise, read=read, write=write, losses=losses, indent=4)
 
 
-def _rows(entries: Any) -> list[tuple[str, Any, str | None]]:
-    """Key, entry, and the key that the entry wanted when another has it already; in file order."""
-    if isinstance(entries, list):
-        wanted = [_number(row) for row in entries]
-        given: Sequence[Any] = entries
-    else:
-        pairs = entries.pairs if isinstance(entries, Repeating) else list(entries.items())
-        wanted = [key for key, _ in pairs]
-        given = [row for _, row in pairs]
-    if len(given) > MAX_ROWS:
-        raise LimitExceeded(f"{len(given)} entries in one file", limit=MAX_ROWS, actual=len(given))
+def _is_entry(row: Mapping[str, Any]) -> bool:
+    """Whether a row has our names, and none with which another program says what ours has another name for."""
+    return "key" in row or not (_ENTRY_FIELDS.isdisjoint(row) or row.keys() & _OTHER_NAMES)
+
+
+def _rows(entries: Any) -> tuple[list[str], list[Any], list[ImportWarning]]:
+    """In file order the key that each entry gets, the entry under SillyTavern's names, and which keys were taken."""
+    given = keyed(entries)
+    bounded(len(given))
+    wanted = [_number(row) if key is None else key for key, row in given]
     unused = _unused({key for key in wanted if key is not None})
+    own: list[str] = []
+    rows: list[Any] = []
+    warned: list[ImportWarning] = []
     taken: set[str] = set()
-    rows: list[tuple[str, Any, str | None]] = []
-    for key, row in zip(wanted, given, strict=True):
-        clash = key if key in taken else None
-        own = next(unused) if key is None or clash is not None else key
-        taken.add(own)
-        rows.append((own, row, clash))
-    return rows
+    for place, (key, (_, row)) in enumerate(zip(wanted, given, strict=True)):
+        clash = key in taken
+        own.append(next(unused) if key is None or clash else key)
+        taken.add(own[-1])
+        if not isinstance(row, dict):
+            rows.append(row)
+            continue
+        rows.append(from_book_entry(row, place) if is_book_entry(row) else dict(row))
+        if clash:
+            rows[-1]["uid"] = int(own[-1])
+            detail = f"a second entry {key}; it is {own[-1]} now"
+            warned.append(ImportWarning(kind="duplicate_id", index=place, detail=detail))
+    return own, rows, warned
 
 
 def _number(row: object) -> str | None:
@@ -190,16 +159,16 @@ def _rank(raw: Mapping[str, Any]) -> float:
     return inf if isnan(place) else place
 
 
-def _entry(key: str, raw: dict[str, Any], content: str) -> Entry:
-    found = fields(raw, content)
-    kept = {**raw, "content": None} if raw["content"] == content else raw
-    return Entry(
-        title=found.title,
-        content=content,
-        aliases=found.aliases,
-        tier=found.tier,
-        enabled=found.enabled,
-        extensions={NAME: {"key": key, "entry": kept}},
+def _row(key: str, raw: dict[str, Any]) -> Row:
+    return Row(
+        titles=titles(raw),
+        content=raw.get("content"),
+        keys=[*primary(raw), *secondary(raw)],
+        canon=is_constant(raw),
+        enabled=is_enabled(raw),
+        rank=_rank(raw),
+        extensions={NAME: {"key": key, "entry": kept(raw, "content")}},
+        no_home=without_home(raw),
     )
 
 
@@ -224,29 +193,12 @@ def _file(file: Mapping[str, Any], book: Book, rows: dict[str, Any]) -> dict[str
         described = {"description": book.description} if book.description else {}
         return {"entries": rows, "name": book.name, **described}
     result = {**file, "entries": rows}
-    if _name(file) and _name(file) != book.name:
+    if book_name(file.get("name")) not in ("", book.name):
         result["name"] = book.name
     if (text(file.get("description")) or "")[:MAX_DESCRIPTION] != book.description:
         result["description"] = book.description
     return result
 
 
-def _name(file: Mapping[str, Any]) -> str:
-    name = text(file.get("name")) or ""
-    return "" if is_blank(name) else clean_line(name)[:MAX_NAME].strip()
-
-
 def _object(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _kind_of(value: object) -> str:
-    return "null" if value is None else "a list" if isinstance(value, list) else f"{text(value)!s:.40}"
-
-
-def _skip(index: int, title: str | None, kind: SkippedKind, detail: str) -> Skipped:
-    return Skipped(index=index, title=title, kind=kind, detail=detail)
-
-
-def _warning(kind: str, index: int | None, detail: str) -> ImportWarning:
-    return ImportWarning(kind=kind, index=index, detail=detail)

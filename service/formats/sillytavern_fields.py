@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from service.formats.names import truth
+
 DEFAULTS: Mapping[str, Any] = {
     "uid": 0,
     "key": [],
@@ -66,7 +68,7 @@ _NEUTRAL: Mapping[str, tuple[Any, ...]] = {
     "extensions": ({},),
 }
 """Values that mean the default without being it; null always does."""
-_EXTENSIONS = {
+EXTENSIONS = {
     "exclude_recursion": "excludeRecursion",
     "prevent_recursion": "preventRecursion",
     "delay_until_recursion": "delayUntilRecursion",
@@ -102,14 +104,11 @@ _EXTENSIONS = {
 _RENAMED = {"id", "keys", "secondary_keys", "insertion_order", "position", "enabled", "case_sensitive", "extensions"}
 
 
-def truth(value: object) -> bool:
-    """A switch, however it was written: "false" and "0" are off."""
-    return value.strip().lower() not in {"", "0", "false", "no", "off"} if isinstance(value, str) else bool(value)
-
-
 def is_enabled(raw: Mapping[str, Any]) -> bool:
     """`disable` decides where it stands, else `enabled`; with neither an entry is enabled."""
-    return not truth(raw["disable"]) if raw.get("disable") is not None else truth(raw.get("enabled", True))
+    if raw.get("disable") is not None:
+        return not truth(raw["disable"])
+    return raw.get("enabled") is None or truth(raw["enabled"])
 
 
 def without_home(raw: Mapping[str, Any]) -> Iterator[str]:
@@ -120,9 +119,15 @@ def without_home(raw: Mapping[str, Any]) -> Iterator[str]:
         if name in {"selective", "selectiveLogic"} and not raw.get("keysecondary"):
             continue
         if name == "extensions" and isinstance(value, Mapping):
-            yield from (f"extensions.{each}" for each in value if each not in _EXTENSIONS and each != "position")
-        elif value not in _NEUTRAL.get(name, ()):
+            said = {"position", *EXTENSIONS, *raw}
+            yield from (f"extensions.{each}" for each in value if each not in said)
+        elif not is_neutral(name, value):
             yield name
+
+
+def is_neutral(name: str, value: object) -> bool:
+    """Whether a value means the default without being it."""
+    return value is None or value in _NEUTRAL.get(name, ())
 
 
 def is_book_entry(raw: Mapping[str, Any]) -> bool:
@@ -142,7 +147,7 @@ def from_book_entry(raw: Mapping[str, Any], place: int) -> dict[str, Any]:
     number = raw.get("id")
     position = extensions.get("position")
     stated = {
-        **{name: extensions.get(book_name, extensions.get(name)) for book_name, name in _EXTENSIONS.items()},
+        **{name: extensions.get(book_name, extensions.get(name)) for book_name, name in EXTENSIONS.items()},
         "uid": number if isinstance(number, int) and not isinstance(number, bool) else place,
         "key": raw.get("keys"),
         "keysecondary": raw.get("secondary_keys"),

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from service.actions.editing import create_book
-from service.actions.exporting import ExportReport, export_book, export_report
+from service.actions.exporting import ExportReport, export_book, export_into_card, export_report
 from service.actions.importing import import_book
 from service.actions.runtime import Runtime
-from service.formats import NAMES, read
+from service.formats import WRITTEN, read
 from service.formats.report import NoHome
 from service.lore.book import Book, Entry
-from service.lore.errors import Invalid, NotFound
+from service.lore.errors import Invalid, NotFound, TooLarge, UnreadableFile
 from service.validation import dump, validate
+from tests.formats import boxes
 
 ENTRIES = (
     Entry(title="Oru", content="An island.", aliases=("Оруня", "オル"), tier="canon", gist="An island."),
@@ -78,7 +80,7 @@ def test_a_name_of_which_nothing_is_left(rt: Runtime) -> None:
 
 def test_unknown_books_and_formats(rt: Runtime) -> None:
     """An unknown book is not found, an unknown format is an invalid parameter that lists the known ones."""
-    for format in NAMES:
+    for format in WRITTEN:
         with pytest.raises(NotFound):
             export_book(rt, "nobook", format)
         with pytest.raises(NotFound):
@@ -86,5 +88,23 @@ def test_unknown_books_and_formats(rt: Runtime) -> None:
     id_ = create_book(rt, Book(name="Salt")).id
     for export in (export_book, export_report):
         with pytest.raises(Invalid) as caught:
-            export(rt, id_, "novelai")
+            export(rt, id_, "wordbook")
         assert [error.parameter for error in caught.value.errors] == ["format"]
+
+
+def test_into_a_card(rt: Runtime) -> None:
+    """F2: a book goes into a PNG card under the name of the book, and comes back from it with all its entries."""
+    id_ = create_book(rt, Book(name="Salt", entries=ENTRIES)).id
+    card = boxes.png(boxes.text("chara", boxes.based(boxes.card(boxes.entry("old")))))
+    file = export_into_card(rt, id_, card)
+    assert (file.name, file.media_type) == ("Salt.png", "image/png")
+    back = read(file.data).book
+    assert back is not None
+    assert (back.name, [each.content for each in back.entries or ()]) == ("Salt", [each.content for each in ENTRIES])
+    with pytest.raises(NotFound):
+        export_into_card(rt, "nobook", card)
+    with pytest.raises(UnreadableFile):
+        export_into_card(rt, id_, b"{}")
+    with pytest.raises(TooLarge) as caught:
+        export_into_card(replace(rt, settings=rt.settings.model_copy(update={"max_card_bytes": 10})), id_, card)
+    assert (caught.value.limit, caught.value.actual) == (10, len(card))

@@ -12,14 +12,19 @@ import pytest
 
 from service.actions import importing
 from service.actions.editing import change_book, change_entry, create_book, list_books, read_book
+from service.actions.exporting import export_book
+from service.actions.hosting import Attachment, attach, read_attachments
 from service.actions.importing import ImportReport, import_book
 from service.actions.runtime import Runtime
-from service.formats import write
+from service.formats import read, write
 from service.lore.book import Book, BookSettings, Entry
 from service.lore.errors import Invalid, LimitExceeded, NameTaken, NotFound, TooLarge, UnreadableFile, WorldbookError
 from service.sample import world
 from service.store import entries as stored
 from service.validation import dump, validate
+from tests.formats import boxes
+from tests.formats.samples import SAMPLES
+from tests.formats.samples.sample import Sample
 
 
 def file(*contents: str, **top: Any) -> bytes:
@@ -69,6 +74,9 @@ def test_a_new_book(rt: Runtime) -> None:
         (None, None, "C:\\worlds\\Salt.JSON", "Salt"),
         (None, None, "../../etc/Salt.worldbook.json", "Salt"),
         (None, None, "Salt", "Salt"),
+        (None, None, "Salt.lorebook", "Salt"),
+        (None, None, "Salt.2.STORY", "Salt.2"),
+        (None, None, "Salt.scenario", "Salt"),
         (None, None, "n" * 300, "n" * 200),
         (None, None, ".json", "Imported book"),
         (None, None, None, "Imported book"),
@@ -83,6 +91,18 @@ def test_the_name_of_a_new_book(
     assert report.book is not None
     assert report.book.name == expected
     assert [each.kind for each in report.warnings] == (["no_name"] if expected == "Imported book" else [])
+
+
+@pytest.mark.parametrize("sample", [each for each in SAMPLES if each.every_setting], ids=lambda each: each.format)
+def test_a_file_of_every_format(rt: Runtime, sample: Sample) -> None:
+    """F1, I20: a file of each format becomes a book, is skipped when it comes again, and comes out as it was read."""
+    report = import_book(rt, sample.data, name="Salt")
+    assert (report.format.name, report.added) == (sample.format, len(sample.entries))
+    assert {each.setting: each.count for each in report.no_home} == sample.no_home
+    again = import_book(rt, sample.data, into=book_id(report))
+    assert (again.added, [each.kind for each in again.skipped]) == (0, ["duplicate"] * len(sample.entries))
+    out = export_book(rt, book_id(report), "worldbook")
+    assert read(out.data).book == replace(read(sample.data).book, name="Salt")
 
 
 @pytest.mark.parametrize("name", ["", " \n", "n" * 201])
@@ -317,3 +337,94 @@ def test_a_large_file_is_imported_quickly(rt: Runtime) -> None:
     report = import_book(rt, data, name="Salt")
     assert time.perf_counter() - begun < 5  # measured: 0.4 s on a busy machine
     assert report.added == 1100
+
+
+def card(*contents: str, **book: Any) -> bytes:
+    """A V2 card with one entry for each content; without any it has no book."""
+    rows = [{"keys": [f"k{text}"], "content": text, "enabled": True} for text in contents]
+    data = {"name": "Ilse", "character_book": {"entries": rows, **book} if rows else None}
+    return json.dumps({"spec": "chara_card_v2", "spec_version": "2.0", "data": data}).encode()
+
+
+@pytest.mark.parametrize("host", [None, "character:ilse"])
+def test_a_card_without_a_book_changes_nothing(rt: Runtime, host: str | None) -> None:
+    """T11, I02: a card without a book is answered without a book, and neither a new nor an old one is touched."""
+    id_ = book_id(import_book(rt, file("a"), name="Salt"))
+    for into, mode in ((None, "append"), (id_, "append"), (id_, "replace")):
+        report = import_book(rt, card(), into=into, mode=mode, host=host)  # type: ignore[arg-type]  # a table
+        assert (report.book, report.added, report.removed, report.pending_vectors) == (None, 0, 0, 0)
+        assert (report.mode, report.format.name) == ("new" if into is None else mode, "character_card")
+        assert [each.kind for each in report.warnings] == ["no_book"]
+        assert validate(ImportReport, dump(report)) == report
+    assert (read_book(rt, id_).version, contents(rt, id_)) == (1, ["a"])
+    assert len(list_books(rt).items) == 1
+    assert read_attachments(rt, "character", "ilse") == ()
+    with pytest.raises(NotFound):
+        import_book(rt, card(), into="nobook")
+
+
+def test_the_book_of_a_card(rt: Runtime) -> None:
+    """T11: the book of a card becomes a book, named by itself or after the character, and is exported as it was."""
+    report = import_book(rt, card("a", "b"), file_name="ilse.png")
+    assert (report.book and report.book.name, report.added) == ("Ilse's Lorebook", 2)
+    assert (report.format.name, report.format.version, report.format.container) == ("character_card", "2.0", "json")
+    again = import_book(rt, card("b", "c"), into=book_id(report))
+    assert (again.added, [each.kind for each in again.skipped]) == (1, ["duplicate"])
+    whole = read_book(rt, book_id(report), entries=True)
+    assert [row["content"] for row in json.loads(write(whole, "character_book_v2"))["entries"]] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("ending", ["png", "CHARX", "byaf", "jpg", "jpeg", "json"])
+def test_a_book_called_after_its_card_file(rt: Runtime, ending: str) -> None:
+    """The ending of a card's file name is no part of the book's name."""
+    nameless = json.dumps({"character_book": {"entries": [{"keys": ["a"], "content": "a"}]}}).encode()
+    report = import_book(rt, nameless, file_name=f"Salt.{ending}")
+    assert report.book is not None
+    assert report.book.name == "Salt"
+
+
+def test_an_import_attaches_the_book(rt: Runtime) -> None:
+    """`host` attaches the book behind those that are there, once, in the transaction of the import."""
+    other = book_id(import_book(rt, file("x"), name="Other"))
+    attach(rt, "persona", "p9", Attachment(book=other, label="o"))
+    id_ = book_id(import_book(rt, card("a"), host="persona:p9"))
+    expected = (Attachment(book=other, label="o"), Attachment(book=id_))
+    assert read_attachments(rt, "persona", "p9") == expected
+    for mode, data in (("append", card("a")), ("append", card("b")), ("replace", card("c"))):
+        import_book(rt, data, into=id_, mode=mode, host="persona:p9")  # type: ignore[arg-type]  # a table
+        assert read_attachments(rt, "persona", "p9") == expected
+    version = read_book(rt, id_).version
+    again = import_book(rt, card("c"), into=id_, host="story:salt")
+    assert (again.added, read_book(rt, id_).version) == (0, version)
+    assert read_attachments(rt, "story", "salt") == (Attachment(book=id_),)
+
+
+def test_nothing_is_attached_without_an_import(rt: Runtime) -> None:
+    """A dry run, a refused import and a host that is none attach nothing and write nothing."""
+    import_book(rt, card("a"), host="persona:p9", dry_run=True)
+    import_book(rt, file("x"), name="Salt")
+    with pytest.raises(NameTaken):
+        import_book(rt, file("x"), name="Salt", host="persona:p9")
+    for host in ("p9", "nobody:p9", "persona:", "persona:a\n"):
+        with pytest.raises(Invalid) as caught:
+            import_book(rt, card("a"), host=host)
+        assert [(each.parameter, each.pointer) for each in caught.value.errors] == [("host", None)]
+    assert read_attachments(rt, "persona", "p9") == ()
+    assert len(list_books(rt).items) == 1
+
+
+def test_cards_have_a_limit_of_their_own(rt: Runtime) -> None:
+    """T11, I13: a file of a card may be larger than one of JSON, and what it unpacks to is bounded too."""
+    data = card("a")
+    image = boxes.png(boxes.chunk(b"prVt", b"x" * 2000), boxes.ztxt("chara", boxes.encoded(data)))
+    small = limited(rt, max_import_bytes=len(data), max_card_bytes=len(image), max_unpacked_bytes=1000)
+    assert import_book(small, image).added == 1
+    for settings in (
+        {"max_card_bytes": len(image) - 1},
+        {"max_import_bytes": len(data) - 1},
+        {"max_unpacked_bytes": len(boxes.encoded(data)) - 1},
+    ):
+        with pytest.raises(TooLarge) as caught:
+            import_book(limited(rt, **settings), image, name="Again")
+        assert [caught.value.limit] == list(settings.values())
+    assert len(list_books(rt).items) == 1

@@ -66,13 +66,13 @@ def test_a_body_at_the_limit_is_read(service: Callable[..., TestClient]) -> None
 
 @pytest.mark.parametrize(
     ("path", "headers", "setting"),
-    [("/v1/books", JSON, "WORLDBOOK_MAX_BODY_BYTES"), ("/v1/books/import", {}, "WORLDBOOK_MAX_IMPORT_BYTES")],
+    [("/v1/books", JSON, "WORLDBOOK_MAX_BODY_BYTES"), ("/v1/books/import", {}, "WORLDBOOK_MAX_CARD_BYTES")],
 )
 def test_a_streamed_body_is_cut_off(
     service: Callable[..., TestClient], path: str, headers: dict[str, str], setting: str
 ) -> None:
     """A body that announces no length is refused as soon as it has sent too much; the rest is never taken."""
-    client = service(max_body_bytes=5_000, max_import_bytes=5_000)
+    client = service(max_body_bytes=5_000, max_import_bytes=4_000, max_card_bytes=5_000)
     status, problem, taken = post_endlessly(client, path, headers)
     assert (status, problem["type"], problem["actual"]) == (413, "/problems/too-large", None)
     assert setting in problem["remedy"]

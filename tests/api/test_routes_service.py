@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 from embeddings.embedder import Embedder, EmbedderError
 from service.actions import editing
 from service.api.app import create_app
+from service.formats import NAMES, WRITTEN
 from service.lore.errors import Unavailable
 from service.settings import Settings
 
@@ -31,7 +32,8 @@ def test_what_it_can_do(client: TestClient) -> None:
     told = client.get("/v1").json()
     assert told["api"] == "v1"
     assert told["limits"]["entries"] == 10_000
-    assert told["formats"] == ["worldbook", "sillytavern"]
+    assert told["formats"] == list(NAMES)
+    assert told["export_formats"] == [*WRITTEN, "png"]
     assert told["default_tokenizer"] in told["tokenizers"]
     assert told["dialects"] == ["world"]
     assert client.get("/openapi.json").json()["info"]["version"] == told["version"]
@@ -39,8 +41,10 @@ def test_what_it_can_do(client: TestClient) -> None:
 
 def test_limits_are_the_settings(service: Callable[..., TestClient]) -> None:
     """GET /v1 tells the limits that the settings say."""
-    limits = service(max_entries=7, max_body_bytes=900).get("/v1").json()["limits"]
+    client = service(max_entries=7, max_body_bytes=900, max_card_bytes=8, max_unpacked_bytes=9)
+    limits = client.get("/v1").json()["limits"]
     assert (limits["entries"], limits["body_bytes"]) == (7, 900)
+    assert (limits["card_bytes"], limits["unpacked_bytes"]) == (8, 9)
 
 
 def test_alive_without_anything(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

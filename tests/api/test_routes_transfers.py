@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from tests.formats import boxes
+
 NewBook = Callable[..., dict[str, Any]]
 _numbers = count()
 FILE = {
@@ -114,7 +116,9 @@ def test_bad_files_are_refused(
     assert client.get("/v1/books", params={"limit": 200}).json()["items"] == before
 
 
-@pytest.mark.parametrize("format", ["worldbook", "sillytavern"])
+@pytest.mark.parametrize(
+    "format", ["worldbook", "sillytavern", "character_book_v2", "character_book_v3", "lorebook_v3"]
+)
 def test_an_export_is_a_file(client: TestClient, new_book: NewBook, format: str) -> None:
     """An export is a download under the book's name that can be imported again."""
     book = new_book("A", "塩", name=f'{a_name()} "塩/岸"')
@@ -144,3 +148,84 @@ def test_unknown_books(client: TestClient, path: str, status: int) -> None:
     method = "GET" if path.endswith("export") else "POST"
     answer = client.request(method, f"/v1/books/{path}", content=None if method == "GET" else DATA)
     assert answer.status_code == status
+
+
+def a_card(*contents: str) -> bytes:
+    """A PNG card whose book has these contents."""
+    return boxes.png(boxes.text("chara", boxes.based(boxes.card(*map(boxes.entry, contents)))))
+
+
+@pytest.mark.parametrize("form", [True, False])
+def test_a_card_is_imported_and_attached(client: TestClient, form: bool) -> None:
+    """F1, T11: a PNG card is imported raw or in a form, and its book attached to the host that is named."""
+    sent: dict[str, Any] = {"files": {"file": ("Ilse.png", a_card("a"))}} if form else {"content": a_card("a")}
+    host = f"ilse-{next(_numbers)}"
+    params = {"name": a_name(), "host": f"character:{host}"}
+    answer = client.post("/v1/books/import", params=params, **sent)
+    assert answer.status_code == 201, answer.text
+    report = answer.json()
+    assert report["format"] == {"name": "character_card", "version": "2.0", "container": "png"}
+    attached = client.get(f"/v1/hosts/character/{host}/attachments").json()
+    assert [each["book"] for each in attached] == [report["book"]["id"]]
+    other = f"other-{host}"
+    into = f"/v1/books/{report['book']['id']}/import"
+    assert client.post(into, params={"host": f"story:{other}"}, content=a_card("a")).json()["added"] == 0
+    assert len(client.get(f"/v1/hosts/story/{other}/attachments").json()) == 1
+    refused = client.post("/v1/books/import", params={"host": "ilse"}, content=a_card("a"))
+    assert (refused.status_code, refused.json()["errors"][0]["parameter"]) == (422, "host")
+
+
+def test_a_card_without_a_book(client: TestClient) -> None:
+    """T11, I02: a card without a book is 200 with `book: null`, and no book is made."""
+    before = client.get("/v1/books", params={"limit": 200}).json()["items"]
+    answer = client.post("/v1/books/import", content=a_card())
+    assert (answer.status_code, answer.json()["book"], answer.json()["added"]) == (200, None, 0)
+    assert "location" not in answer.headers
+    assert client.get("/v1/books", params={"limit": 200}).json()["items"] == before
+
+
+@pytest.mark.parametrize("form", [True, False])
+def test_a_book_goes_into_a_card(client: TestClient, new_book: NewBook, form: bool) -> None:
+    """F2: `POST …/export?format=png` answers the card with the book in it, as a download."""
+    book = new_book("A", "塩", name=a_name())
+    sent: dict[str, Any] = {"files": {"file": ("x.png", a_card("old"))}} if form else {"content": a_card("old")}
+    answer = client.post(f"/v1/books/{book['id']}/export", params={"format": "png"}, **sent)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/png")
+    assert answer.headers["content-disposition"].startswith('attachment; filename="Imported')
+    back = client.post("/v1/books/import", params={"name": a_name()}, content=answer.content).json()
+    assert (back["format"]["container"], back["format"]["version"], back["added"]) == ("png", "3.0", 2)
+
+
+@pytest.mark.parametrize(
+    ("path", "params", "content", "status", "name"),
+    [
+        ("{book}", {"format": "png"}, DATA, 422, "unreadable-file"),
+        ("{book}", {}, boxes.png(), 422, "unreadable-file"),
+        ("{book}", {"format": "sillytavern"}, a_card(), 422, "invalid-request"),
+        ("nobody", {"format": "png"}, a_card(), 404, "not-found"),
+    ],
+)
+def test_what_is_no_card_is_refused(
+    client: TestClient, new_book: NewBook, path: str, params: dict[str, str], content: bytes, status: int, name: str
+) -> None:
+    """F5: a book goes only into a PNG card."""
+    book = new_book("A")["id"]
+    answer = client.post(f"/v1/books/{path.format(book=book)}/export", params=params, content=content)
+    assert (answer.status_code, answer.json()["type"]) == (status, f"/problems/{name}")
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "fault"),
+    [
+        (boxes.png(boxes.chunk(b"zTXt", b"chara\0\0x")), 422, "bad_png_chunk"),
+        (boxes.png(boxes.text("ccv3", b"rcc||a")), 422, "encrypted"),
+        (boxes.archive({"../card.json": {}}), 422, "unsafe_path"),
+        (boxes.archive({"card.json": b" " * 16_000_001}), 413, None),
+    ],
+)
+def test_hostile_cards(client: TestClient, content: bytes, status: int, fault: str | None) -> None:
+    """F5, I12, I13: a card that cannot be read is refused with its fault, and no book is made."""
+    before = client.get("/v1/books", params={"limit": 200}).json()["items"]
+    answer = client.post("/v1/books/import", params={"name": a_name()}, content=content)
+    assert (answer.status_code, answer.json()["fault"]) == (status, fault)
+    assert client.get("/v1/books", params={"limit": 200}).json()["items"] == before

@@ -12,6 +12,7 @@ import pytest
 from service import sample
 from service.cli import transfer
 from tests.cli.conftest import Worldbook
+from tests.formats import boxes
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def coast(tmp_path: Path) -> str:
 
 def test_import_reports(worldbook: Worldbook, coast: str) -> None:
     """An import tells what it read, what it added and what has no effect, and waits for the vectors if asked."""
-    ran = worldbook("import", coast, "--wait", "--attach", "character:ilse")
+    ran = worldbook("import", coast, "--wait", "--host", "character:ilse")
     assert "Imported The Salt Coast" in ran.out
     assert "93 entries added, 0 skipped" in ran.out
     assert "sillytavern" in ran.out
@@ -82,6 +83,35 @@ def test_export_names_what_is_lost(worldbook: Worldbook) -> None:
     ran = worldbook("export", "Tide House", "--format", "sillytavern")
     assert "gist" in ran.err
     assert "entries" in json.loads(ran.out)
+
+
+def test_cards(worldbook: Worldbook, tmp_path: Path) -> None:
+    """F2, T11: the book of a PNG card comes in, and another goes into the card; a card without a book is told so."""
+    card, bare, out = tmp_path / "ilse.png", tmp_path / "bare.png", tmp_path / "out.png"
+    card.write_bytes(boxes.png(boxes.text("chara", boxes.based(boxes.card(boxes.entry("Lore."))))))
+    bare.write_bytes(boxes.png(boxes.text("chara", boxes.based(boxes.card()))))
+    ran = worldbook("import", str(card), "--name", "Salt", "--host", "character:ilse")
+    assert "Imported Salt" in ran.out
+    assert "from character_card 2.0 in PNG" in ran.out
+    answer = worldbook("retrieve", "-m", "Oru?", "--host", "character:ilse", "--json").json
+    assert [each["name"] for each in answer["books"]] == ["Salt"]
+    said = worldbook("import", str(bare)).out
+    assert "Imported no book from character_card 2.0 in PNG" in said
+    assert "nothing changed" in said
+    worldbook("entries", "add", "Salt", "--title", "Marta", "--content", "The innkeeper.", "--gist", "keeper")
+    ran = worldbook("export", "Salt", "--card", str(card), "-o", str(out))
+    assert "png cannot hold: gist (1)" in ran.err
+    assert "2 entries added" in worldbook("import", str(out), "--name", "Again").out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [(("--format", "png"), "--card"), (("--format", "sillytavern", "--card", "{card}"), "png")],
+)
+def test_a_card_and_its_format(worldbook: Worldbook, coast: str, options: tuple[str, ...], said: str) -> None:
+    """A card is only for PNG, and PNG only with a card: wrong usage is told before anything is read."""
+    ran = worldbook("export", "Salt", *(each.format(card=coast) for each in options), code=2)
+    assert said in ran.err
 
 
 def test_unreadable_file(worldbook: Worldbook, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from service.formats.decoding import Repeating, decode
-from service.lore.errors import Invalid, UnreadableFile
+from service.lore.errors import Invalid, TooLarge, UnreadableFile
 
 EMPTY = '{"entries":{}}'
 
@@ -38,8 +38,8 @@ def test_byte_order_marks_are_accepted(data: bytes) -> None:
         (EMPTY.encode("utf-16-be"), "encoding"),
         (codecs.BOM_UTF32_LE + EMPTY.encode("utf-32-le"), "encoding"),
         (codecs.BOM_UTF16_LE + b"\x00\xd8", "encoding"),
-        (b"\x89PNG\r\n\x1a\n", "unknown_format"),
-        (b"PK\x03\x04", "unknown_format"),
+        (b"\x89PNG\r\n\x1a\n", "encoding"),
+        (b"\xff\xd8\xff", "encoding"),
     ],
 )
 def test_other_bytes_name_their_fault(data: bytes, fault: str) -> None:
@@ -67,6 +67,14 @@ def test_what_no_store_keeps_is_refused(text: str) -> None:
     """I16, I17, I18: lone surrogates, NUL, NaN, huge numbers and deep nesting are errors, not crashes."""
     with pytest.raises((Invalid, UnreadableFile)):
         decode(text.encode())
+
+
+def test_a_flood_of_lists_is_refused() -> None:
+    """F5: a file of more lists and objects than any lorebook has is refused before they fill the memory."""
+    with pytest.raises(TooLarge) as caught:
+        decode(b"[" + b"[],{}," * 500_000 + b"1]")
+    assert (caught.value.limit, caught.value.actual) == (1_000_000, 1_000_001)
+    assert decode(b"[" + b"[],{}," * 100_000 + b"1]").value
 
 
 def test_repeated_keys_are_kept() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from service.formats import FORMATS, read, recognise, write
-from service.lore.book import Book
+from service.formats import NAMES, WRITTEN, losses, read, recognise, write
+from service.lore.book import Book, Entry
 from service.lore.errors import Invalid, UnreadableFile
 
 ENTRY = {"key": ["a"], "content": "A"}
@@ -24,6 +24,29 @@ ENTRY = {"key": ["a"], "content": "A"}
         ({"entries": {"0": ENTRY}, "originalData": {"spec": "x"}}, "sillytavern"),
         ({"format": "worldbook", "version": 1, "book": {"name": "B"}}, "worldbook"),
         ({"format": "worldbook", "entries": {}}, "worldbook"),
+        ({"entries": [ENTRY], "lorebookVersion": 4}, "novelai"),
+        ({"entries": {"0": ENTRY}, "kind": "memory"}, "agnai"),
+        ({"entries": [{"keywords": ["a"], "entry": "A"}]}, "agnai"),
+        ({"entries": [{"keywords": ["a"], "content": "A"}]}, "generic"),
+        ({"entries": [{"keys": ["a"], "content": "A"}]}, "character_book_v2"),
+        ({"entries": [{"keys": ["a"], "content": "A", "use_regex": False}]}, "character_book_v3"),
+        ({"entries": [{"keys": ["a"], "content": "A"}], "spec": "lorebook_v3", "data": {}}, "lorebook_v3"),
+        ({"spec": "chara_card_v2", "data": {"name": "X", "character_book": None}}, "character_card"),
+        ({"loreItems": []}, "backyard"),
+        ({"entries": [{"keys": ["a"], "secondaryKeys": [], "content": "A"}]}, "generic"),
+        ({"entries": {"0": {**ENTRY, "keywords": ["b"]}}}, "sillytavern"),
+        ({"entries": {"0": ENTRY}, "is_creation": False}, "chub"),
+        ({"entries": [ENTRY], "is_creation": False}, "sillytavern"),
+        ({"entries": {"0": {"keys": ["a"], "content": "A"}}, "extensions": {"chub": {}}}, "chub"),
+        ({"entries": {"Oru": {"name": "Oru", "content": "A", "strategy": {"type": "constant"}}}}, "tavern_helper"),
+        ({"type": "risu", "data": []}, "risuai"),
+        ({"worldinfo": [], "entries": {}}, "kobold"),
+        ([{"key": "a", "content": "A"}], "kobold"),
+        ([ENTRY], "generic"),
+        ({"worldInfos": []}, "aidungeon"),
+        ([{"keys": "a", "entry": "A"}], "aidungeon"),
+        ([{"keys": ["a"], "entry": "A"}], "generic"),
+        ([{"key": "a", "value": "A"}, {"key": "b"}], "generic"),
     ],
 )
 def test_known_formats_are_recognised(value: Any, name: str) -> None:
@@ -41,11 +64,22 @@ def test_known_formats_are_recognised(value: Any, name: str) -> None:
         "entries",
         {"entries": 7},
         {"entries": {"0": 7}},
-        {"entries": [{"keywords": ["a"], "entry": "A"}]},
-        {"entries": [ENTRY], "lorebookVersion": 4},
-        {"entries": [ENTRY], "kind": "memory"},
-        {"entries": {"Oru": {"name": "Oru", "content": "A", "strategy": {"type": "constant"}}}},
-        {"spec": "chara_card_v2", "data": {"name": "X", "character_book": None}},
+        {"type": "risu", "data": {}},
+        {"type": "risu"},
+        {"worldinfo": {}},
+        [7, None, "a"],
+        [[{"key": ["a"], "content": "A"}]],
+        [{"role": "user", "content": "Hello"}],
+        [{"name": "express", "description": "a web framework"}],
+        [{"title": "A day", "body": "It rained."}],
+        [{"key": ["a"], "content": "A"}, {"id": 1}, {"id": 2}],
+        [{"key": ["a"], "content": ""}],
+        [{"key": 7, "value": "A"}],
+        [{"keywords": [{"word": "a"}], "text": "A"}],
+        {"entries": {"0": {"keywords": ["a"]}}},
+        {"scripts": {"build": "make"}, "name": "package"},
+        {"spec": "chara", "data": {"name": "X", "character_book": None}},
+        {"data": {"name": "X", "description": "", "tags": []}},
     ],
 )
 def test_unknown_files_are_refused(value: Any) -> None:
@@ -63,13 +97,40 @@ def test_a_named_format_has_to_fit() -> None:
     with pytest.raises(UnreadableFile):
         read(data, "worldbook")
     with pytest.raises(Invalid):
-        read(data, "novelai")
+        read(data, "lorebook")
 
 
-@pytest.mark.parametrize("row", FORMATS, ids=lambda row: row.name)
-def test_each_format_reads_what_it_writes(row: Any) -> None:
-    """Every format recognises its own files, an empty book included."""
-    data = write(Book(name="Empty", entries=()), row.name)
-    assert recognise(data) == row.name
-    assert read(data).book.entries == ()
-    assert read(data).book.name == "Empty"
+@pytest.mark.parametrize("format", WRITTEN)
+def test_each_format_reads_what_it_writes(format: str) -> None:
+    """Every format that is written recognises its own files; those of an empty book are read as such too."""
+    assert recognise(write(Book(name="Full", entries=(Entry(title="A", content="B"),)), format)) == format
+    book = read(write(Book(name="Empty", entries=()), format)).book
+    assert book is not None
+    assert (book.name, book.entries) == ("Empty", ())
+
+
+@pytest.mark.parametrize("format", sorted({*NAMES} - {*WRITTEN}))
+def test_a_format_that_is_only_read(format: str) -> None:
+    """F2: the export to a format that is only read is refused, with those that are written."""
+    for refused in (write, losses):
+        with pytest.raises(Invalid) as caught:
+            refused(Book(name="Salt", entries=()), format)
+        assert WRITTEN[0] in caught.value.errors[0].remedy
+
+
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [
+        ({"lorebookVersion": 5}, Invalid),
+        ({"lorebookVersion": 5, "entries": {}}, Invalid),
+        ({"kind": "memory", "entries": None}, Invalid),
+        ({"storyContainerVersion": 1, "content": {"story": {}}}, UnreadableFile),
+        ({"storyContainerVersion": 1, "metadata": []}, UnreadableFile),
+        ({"scenarioVersion": 1, "lorebook": []}, UnreadableFile),
+        ({"scenarioVersion": 1, "lorebook": {"entries": "a"}}, Invalid),
+    ],
+)
+def test_a_known_file_without_entries_is_refused(value: Any, error: type[Exception]) -> None:
+    """F5: a file that says what it is but has no list of entries is refused, so that it cannot empty a book."""
+    with pytest.raises(error):
+        read(json.dumps(value).encode())

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from service.formats import read
+from service.formats import read, write
 from service.formats.report import NoHome, Reading
 from service.lore.book import Entry
 from service.lore.errors import LimitExceeded
@@ -158,13 +158,13 @@ BOOK_ENTRY = {"keys": ["bob"], "content": "B", "enabled": True, "insertion_order
 
 def test_character_book_names_in_a_list() -> None:
     """I01: a list with the names of a character book is read, and the same as an object gives the same entry."""
-    listed = read(json.dumps({"entries": [BOOK_ENTRY]}).encode())
-    keyed = read(json.dumps({"entries": {"1": BOOK_ENTRY}}).encode())
-    assert listed.book == keyed.book
-    (found,) = listed.book.entries or ()
-    assert found.aliases == ("bob",)
-    raw = found.extensions["sillytavern"]["entry"]
-    assert (raw["uid"], raw["key"], raw["order"], raw["disable"]) == (1, ["bob"], 20, False)
+    for entries in ([BOOK_ENTRY], {"1": BOOK_ENTRY}):
+        book = read(json.dumps({"entries": entries}).encode()).book
+        assert book is not None
+        (found,) = book.entries or ()
+        assert (found.title, found.content, found.aliases, found.enabled) == ("bob", "B", ("bob",), True)
+        raw = json.loads(write(book, "sillytavern"))["entries"]["1"]
+        assert (raw["uid"], raw["key"], raw["order"], raw["disable"]) == (1, ["bob"], 20, False)
 
 
 def test_character_book_fields() -> None:
@@ -177,7 +177,7 @@ def test_character_book_fields() -> None:
         "keys": ["a"], "secondary_keys": ["b"], "comment": "", "name": "Bob", "content": "B", "case_sensitive": True,
         "constant": True, "selective": True, "priority": 7, "extensions": extensions,
     }  # fmt: skip
-    (found,) = read(json.dumps({"entries": [given]}).encode()).book.entries or ()
+    (found,) = read(json.dumps({"entries": {"0": given}}).encode()).book.entries or ()
     assert (found.title, found.aliases, found.tier, found.enabled) == ("Bob", ("a", "b"), "canon", True)
     raw = found.extensions["sillytavern"]["entry"]
     expected = {
@@ -192,7 +192,7 @@ def test_character_book_fields() -> None:
     [
         ('{"0":{"uid":0,"content":"A"},"0":{"uid":0,"content":"B"}}', [0, 1]),
         ('{"0":{"content":"A"},"1":{"uid":1,"content":"B"},"0":{"content":"C"}}', [None, 1, 2]),
-        ('[{"id":0,"keys":["a"],"content":"A"},{"id":0,"keys":["b"],"content":"B"}]', [0, 1]),
+        ('[{"uid":0,"key":["a"],"content":"A","displayIndex":0},{"id":0,"keys":["b"],"content":"B"}]', [0, 1]),
         ('[{"uid":3,"key":["a"],"content":"A"},{"uid":"3","key":["b"],"content":"B"}]', [3, 0]),
     ],
 )
