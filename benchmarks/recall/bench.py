@@ -36,6 +36,11 @@ class Bench:
             }
         return self._pairs[system]
 
+    def english(self, system: System) -> list[Result]:
+        """Results of the English book alone, for English."""
+        chats = trials.pairs(self.data, self.part)
+        return next(self.run(system, trial) for chat, book, trial in chats if (chat, book) == ("en", "en"))
+
     def mixed(self, system: System) -> dict[tuple[str, int], list[Result]]:
         """Results by (chat language, draw of the mixed book)."""
         if system not in self._mixed:

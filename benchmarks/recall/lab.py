@@ -44,7 +44,7 @@ class Lab:
     calibration: Calibration
     window_tokens: int | None = None
     _texts: dict[str, BookText] = field(default_factory=dict)
-    _books: dict[tuple[str, bool, bool, str], AttachedBook] = field(default_factory=dict)
+    _books: dict[tuple[str, bool, bool, bool, str], AttachedBook] = field(default_factory=dict)
     _rows: dict[tuple[bool, str], Vectors] = field(default_factory=dict)
 
     def with_calibration(self, calibration: Calibration) -> Lab:
@@ -86,7 +86,7 @@ class Lab:
 
     def open(self, corpus: Corpus, system: System) -> AttachedBook:
         """The book as the service would open it, with the vectors of this system."""
-        key = (corpus.name, system.directions, system.windows, system.storage)
+        key = (corpus.name, system.meaning, system.directions, system.windows, system.storage)
         if key not in self._books:
             text = self._texts.setdefault(
                 corpus.name, BookText.build(Book(id="book", name=corpus.name), corpus.entries)

@@ -43,6 +43,11 @@ def xquad(bench: Bench) -> list[Row]:
     ]
 
 
+def english(bench: Bench) -> list[Row]:
+    """English questions to the English book, for models that know nothing else."""
+    return [row("XQuAD, en → en", system.name, bench.english(system)) for system in SINGLE]
+
+
 def mixed(bench: Bench) -> list[Row]:
     """Five books of many languages; gold in the chat's own language and in another apart."""
     rows = []
@@ -124,6 +129,7 @@ DATA_SETS: Mapping[str, Callable[[Bench], list[Row]]] = {
     "lore": lore_set,
     "kinds": lore_kinds,
     "xquad": xquad,
+    "english": english,
     "mixed": mixed,
     "tatoeba": tatoeba,
     "pool": pooled,

@@ -102,6 +102,16 @@ def test_literal_matching_finds_names_alone(hashing: Lab):
     assert hashing.run(LITERAL, trial("who keeps bees?"))[0].places == ()
 
 
+def test_systems_do_not_share_what_differs(hashing: Lab):
+    """What a system finds does not depend on those that ran before it on the same lab."""
+    asked = trial("who keeps bees?", gold=2)
+    systems = (LITERAL, *STEPS, SERVED)
+    fresh = [
+        Lab(store=hashing.store, calibration=hashing.calibration).run(system, asked)[0].places for system in systems
+    ]
+    assert [hashing.run(system, asked)[0].places for system in systems] == fresh
+
+
 @pytest.mark.parametrize(
     ("reading", "voices"),
     [("places", ["last", "previous", "older"]), ("last", ["last"]), ("equal", ["last"] * 3), ("joined", ["last"])],
