@@ -157,7 +157,7 @@ def a_card(*contents: str) -> bytes:
 
 @pytest.mark.parametrize("form", [True, False])
 def test_a_card_is_imported_and_attached(client: TestClient, form: bool) -> None:
-    """F1, T11: a PNG card is imported raw or in a form, and its book attached to the host that is named."""
+    """F1: a PNG card is imported raw or in a form, and its book attached to the host that is named."""
     sent: dict[str, Any] = {"files": {"file": ("Ilse.png", a_card("a"))}} if form else {"content": a_card("a")}
     host = f"ilse-{next(_numbers)}"
     params = {"name": a_name(), "host": f"character:{host}"}
@@ -176,7 +176,7 @@ def test_a_card_is_imported_and_attached(client: TestClient, form: bool) -> None
 
 
 def test_a_card_without_a_book(client: TestClient) -> None:
-    """T11, I02: a card without a book is 200 with `book: null`, and no book is made."""
+    """I02: a card without a book is 200 with `book: null`, and no book is made."""
     before = client.get("/v1/books", params={"limit": 200}).json()["items"]
     answer = client.post("/v1/books/import", content=a_card())
     assert (answer.status_code, answer.json()["book"], answer.json()["added"]) == (200, None, 0)

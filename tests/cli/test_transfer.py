@@ -86,7 +86,7 @@ def test_export_names_what_is_lost(worldbook: Worldbook) -> None:
 
 
 def test_cards(worldbook: Worldbook, tmp_path: Path) -> None:
-    """F2, T11: the book of a PNG card comes in, and another goes into the card; a card without a book is told so."""
+    """F2: the book of a PNG card comes in, and another goes into the card; a card without a book is told so."""
     card, bare, out = tmp_path / "ilse.png", tmp_path / "bare.png", tmp_path / "out.png"
     card.write_bytes(boxes.png(boxes.text("chara", boxes.based(boxes.card(boxes.entry("Lore."))))))
     bare.write_bytes(boxes.png(boxes.text("chara", boxes.based(boxes.card()))))

@@ -1,0 +1,101 @@
+"""Files of other programs come in through HTTP, and go out again."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from itertools import count
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from PIL import Image
+
+from service.formats import NAMES, WRITTEN
+from tests.formats.boxes import based, card, png, text
+from tests.formats.boxes import entry as card_entry
+from tests.formats.samples import SAMPLES
+from tests.formats.samples.sample import Sample
+from tests.spec.asking import entry, new_book, ok
+
+_names = count(1)
+HOSTILE = {
+    "cut": b'{"entries": {"0": ',
+    "deep": b"[" * 100_000,
+    "endless": b'{"entries": {"0": {"content": "x", "order": 1e999}}}',
+    "long": b'{"entries": {"0": {"content": "x", "order": ' + b"9" * 5000 + b"}}}",
+    "surrogate": b'{"entries": {"0": {"content": "\\ud83d"}}}',
+    "latin": '{"entries": {"0": {"content": "café"}}}'.encode("latin-1"),
+    "picture": png()[:40],
+    "archive": b"PK\x05\x06" + bytes(18),
+    "nothing": b"",
+}
+
+
+def posted(client: TestClient, data: bytes, **options: Any) -> Any:
+    return client.post("/v1/books/import", params={"name": f"File {next(_names)}", **options}, content=data)
+
+
+@pytest.mark.parametrize("sample", [sample for sample in SAMPLES if sample.entries], ids=str)
+def test_every_format_comes_in(client: TestClient, sample: Sample) -> None:
+    """F1, F4: a file of every format is recognised by what it holds, and becomes a book of its entries."""
+    report = ok(posted(client, sample.data), 201)
+    assert report["format"]["name"] == sample.format
+    book = ok(client.get(f"/v1/books/{report['book']['id']}", params={"entries": True}))
+    assert [made["title"] for made in book["entries"]] == [made.title for made in sample.entries]
+    assert report["added"] == len(sample.entries)
+
+
+def test_every_format_has_a_file() -> None:
+    """The files above leave no format out."""
+    assert {sample.format for sample in SAMPLES if sample.entries} == set(NAMES)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_every_written_format_goes_out(client: TestClient, name: str) -> None:
+    """F2: a book goes out in each format that is written, and comes in again with what it said."""
+    book = new_book(client, entry("Gate", "It opens.", aliases=["Porta"]), entry("Oru", enabled=False))
+    file = client.get(f"/v1/books/{book}/export", params={"format": name})
+    report = ok(posted(client, file.content), 201)
+    again = ok(client.get(f"/v1/books/{report['book']['id']}", params={"entries": True}))["entries"]
+    assert [(made["title"], made["content"], made["aliases"], made["enabled"]) for made in again] == [
+        ("Gate", "It opens.", ["Porta"], True),
+        ("Oru", "All about Oru.", [], False),
+    ]
+
+
+def test_a_book_goes_into_a_picture(client: TestClient) -> None:
+    """F2: a book goes into an existing PNG card, and an independent reader finds it there beside the picture."""
+    book = new_book(client, entry("Gate", "It opens."))
+    before = png(text("chara", based(card(card_entry("old")))))
+    written = client.post(f"/v1/books/{book}/export", params={"format": "png"}, content=before).content
+    image = Image.open(io.BytesIO(written))
+    image.load()
+    for keyword in ("chara", "ccv3"):
+        held = json.loads(base64.b64decode(image.text[keyword]))  # type: ignore[attr-defined]  # of PNG images
+        assert [kept["content"] for kept in held["data"]["character_book"]["entries"]] == ["It opens."]
+        assert held["data"]["first_mes"] == "Hello."
+    assert (image.size, image.getpixel((0, 0))) == ((1, 1), 127)
+
+
+def test_unknown_fields_come_back(client: TestClient) -> None:
+    """F3: what no field of ours holds survives a round trip, and what a format cannot hold is told."""
+    file = {"entries": {"0": {"uid": 0, "key": ["a"], "comment": "A", "content": "B", "x_foo": {"y": [1]}}}, "x_bar": 2}
+    report = ok(posted(client, json.dumps(file).encode()), 201)
+    book = report["book"]["id"]
+    back = client.get(f"/v1/books/{book}/export", params={"format": "sillytavern"}).json()
+    assert (back["x_bar"], back["entries"]["0"]["x_foo"]) == (2, {"y": [1]})
+    ok(client.patch(f"/v1/books/{book}/entries/1", json={"gist": "one line"}))
+    losses = ok(client.get(f"/v1/books/{book}/export", params={"format": "sillytavern", "report": True}))
+    assert {loss["setting"] for loss in losses["losses"]} == {"gist"}
+
+
+@pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
+def test_broken_files_change_nothing(client: TestClient, data: bytes) -> None:
+    """F5: a broken or hostile file is refused with a plain word, and nothing is written."""
+    before = ok(client.get("/v1/books", params={"limit": 200, "sort": "-updated_at"}))["items"][:1]
+    answer = posted(client, data)
+    assert 400 <= answer.status_code < 500
+    assert answer.json()["detail"]
+    assert ok(client.get("/v1/books", params={"limit": 200, "sort": "-updated_at"}))["items"][:1] == before
