@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.recall import conversations, lore
 from benchmarks.recall.bench import Bench, by_language, flat
-from benchmarks.recall.goals import R1, R5, R8, best_of, gold_scores, small_talk_trial
+from benchmarks.recall.goals import EVERY, R1, R5, R8, best_of, every, gold_scores, small_talk_trial
 from benchmarks.recall.lab import Result, average
 from benchmarks.recall.measures import claims, mean
 from benchmarks.recall.systems import CHAIN, System
@@ -48,9 +48,9 @@ def ablation(bench: Bench) -> list[Row]:
     """One row a step."""
     count = bench.lab.store.embedder.count_tokens
     long = conversations.long_entries(bench.data, bench.part, count)
-    in_reply = conversations.topic_in_reply(bench.data, bench.part, diluted=True)
-    in_question = conversations.topic_in_question(bench.data, bench.part)
-    after = conversations.after_replies(bench.data, bench.part, count, of_book=True)
+    in_reply = every(conversations.topic_in_reply(bench.data, bench.part, diluted=True), EVERY)
+    in_question = every(conversations.topic_in_question(bench.data, bench.part), EVERY)
+    after = every(conversations.after_replies(bench.data, bench.part, count, of_book=True), EVERY)
     rows: list[Row] = []
     known: dict[System, Row] = {}
     for step in STEPS_OFF:

@@ -21,6 +21,7 @@ from benchmarks.recall.lab import Result, average
 from benchmarks.recall.measures import Recall, mean
 from benchmarks.recall.systems import BARE, CHAIN, System
 from benchmarks.recall.trials import DRAWS, Ask, Corpus, Trial, book_in, mixed_book, said
+from service.lore.ranking import STRONG
 
 SIZES = (5, 20, 120, 240)
 """Entries of the books in which small talk may claim something."""
@@ -123,8 +124,13 @@ def _long_entries(bench: Bench) -> Measured:
 
 ONE_TEXT = replace(BARE, name="one text", reading="joined")
 """What a retriever without a chain does with a conversation."""
-_BARE_EVERY = 10
-"""A joined text is as long as the model reads, so the bare model is asked every tenth conversation only."""
+EVERY = 10
+"""A joined text is as long as the model reads, so the bare model and the details are asked a tenth only."""
+
+
+def every(made: Sequence[tuple[str, str, Trial]], step: int) -> list[tuple[str, str, Trial]]:
+    """The trials with one ask in `step`."""
+    return [(chat, book, replace(trial, asks=trial.asks[::step])) for chat, book, trial in made]
 
 
 def _conversation(bench: Bench, made: Sequence[Sequence[tuple[str, str, Trial]]]) -> Measured:
@@ -133,12 +139,12 @@ def _conversation(bench: Bench, made: Sequence[Sequence[tuple[str, str, Trial]]]
     for number, each in enumerate(made):
         found = _over_pairs(bench, CHAIN, each, 8)
         ours.append(average(R8, found))
-        some = [(chat, book, replace(trial, asks=trial.asks[::_BARE_EVERY])) for chat, book, trial in each]
+        some = every(each, EVERY)
         bare.append(average(R8, _over_pairs(bench, ONE_TEXT, some, 8)))
         detail[f"{number}: among 5"] = average(R5, found)
-        detail[f"{number}: with the floor"] = average(R8, _over_pairs(bench, FLOORED, each, 8))
+        detail[f"{number}: with the floor"] = average(R8, _over_pairs(bench, FLOORED, some, 8))
         detail[f"{number}: last message only"] = average(
-            R8, _over_pairs(bench, replace(CHAIN, name="last only", reading="last"), each, 8)
+            R8, _over_pairs(bench, replace(CHAIN, name="last only", reading="last"), some, 8)
         )
         asks += len(found)
     return Measured(ours=tuple(ours), bare=tuple(bare), asks=asks, detail=detail)
@@ -172,12 +178,16 @@ def _topic(bench: Bench) -> Measured:
 
 def small_talk_trial(bench: Bench, corpus: Corpus) -> Trial:
     """Every line of small talk of the part, asked of one book."""
+    return _without_gold(lines.small_talk(bench.part), corpus)
+
+
+def _without_gold(spoken: Mapping[str, Sequence[str]], corpus: Corpus) -> Trial:
     asks = tuple(
-        Ask(messages=said(line), gold=frozenset(), language=language, kind="small_talk")
-        for language, spoken in lines.small_talk(bench.part).items()
-        for line in spoken
+        Ask(messages=said(line), gold=frozenset(), language=language)
+        for language, said_in in spoken.items()
+        for line in said_in
     )
-    return Trial(name=f"small talk, {corpus.name}", corpus=corpus, asks=asks)
+    return Trial(name=f"without gold, {corpus.name}", corpus=corpus, asks=asks)
 
 
 def best_of(scores: NDArray[np.float32], size: int) -> NDArray[np.float32]:
@@ -211,20 +221,28 @@ def _mixed_books(bench: Bench) -> list[Corpus]:
 
 def _small_talk(bench: Bench) -> Measured:
     single, mixed = _claimed(bench, _books(bench)), _claimed(bench, _mixed_books(bench))
+    others = {
+        "small talk": _among_240(bench, lines.small_talk(bench.part)),
+        "everyday questions": _among_240(bench, lines.everyday()),
+        "follow-ups": _among_240(bench, {chat: lines.follow_ups(chat) for chat in trials.CHATS}),
+    }
     return Measured(
         ours=(max(single.values()), max(mixed.values())),
         bare=(math.nan, math.nan),
         asks=sum(map(len, lines.small_talk(bench.part).values())),
-        detail={"single": single, "mixed": mixed, "strong": _strong(bench)},
+        detail={"single": single, "mixed": mixed, **others},
     )
 
 
-def _strong(bench: Bench) -> float:
-    """Share of small talk that claims an entry as a strong match, among 240."""
-    from service.lore.ranking import STRONG
-
-    scores = [bench.scores(CHAIN, small_talk_trial(bench, corpus)) for corpus in _books(bench)]
-    return mean(float((each.max(axis=1) >= STRONG).mean()) for each in scores)
+def _among_240(bench: Bench, spoken: Mapping[str, Sequence[str]]) -> dict[str, float]:
+    """Share of lines that claim one of 240 entries, and that claim one as a strong match."""
+    floor = bench.lab.calibration.floor
+    best = [bench.scores(CHAIN, _without_gold(spoken, corpus)).max(axis=1) for corpus in _books(bench)]
+    least = floor(240) if floor else math.nan
+    return {
+        "any": mean(float((each >= least).mean()) for each in best),
+        "strong": mean(float((each >= STRONG).mean()) for each in best),
+    }
 
 
 def gold_scores(bench: Bench, system: System) -> dict[tuple[str, str], NDArray[np.float32]]:
