@@ -22,7 +22,14 @@ from service.lore.queries import Query, Voice
 from service.lore.reasons import Strength
 
 TURNS: tuple[Voice, ...] = ("last", "last", "previous", "last", "older", "last", "previous", "older")
-"""Whose match takes the next place; what a voice leaves unused goes to the last message."""
+"""Whose match takes the next place."""
+HEIRS: Mapping[Voice, tuple[Voice, ...]] = {
+    "last": ("last", "previous", "older"),
+    "previous": ("previous", "last", "older"),
+    "older": ("older", "previous", "last"),
+}
+"""Who takes the place of a voice that leaves it unused. In a chat of one reply and one message the reply has four
+places: it may be about two things (recall in the eight places .91 to .97, docs/recall.md)."""
 SPELLING = 0.35
 """Chosen by `python -m benchmarks.recall choose --only spelling`: more costs entries in other languages."""
 STRONG = 0.30
@@ -119,6 +126,8 @@ def rank(
             if place not in voice or voice[place].order < value:
                 voice[place] = _Candidate(order=value, place=place, score=float(row[column]), message=query.message)
     chosen = _take_turns(best, places, lambda place: bisect_right(starts, place) - 1, book_places)
+    # A budget cuts from the end: a strong match of a reply goes before a weak one of "and why?".
+    chosen.sort(key=lambda each: each.score < STRONG)
     matches = tuple(
         Match(place=each.place, rank=position, score=each.score, message=each.message)
         for position, each in enumerate(chosen, start=1)
@@ -194,8 +203,8 @@ def _take_turns(
         return None
 
     for turn in range(places):
-        voices = dict.fromkeys((TURNS[turn % len(TURNS)], "last", "previous", "older"))
-        candidate = next((found for voice in voices if (found := next_of(voice)) is not None), None)
+        heirs = HEIRS[TURNS[turn % len(TURNS)]]
+        candidate = next((found for voice in heirs if (found := next_of(voice)) is not None), None)
         if candidate is None:
             break
         taken[candidate.place] = candidate
