@@ -80,10 +80,11 @@ _STEP_COLUMNS = (
 
 def steps(figures: Callable[[str], Figures]) -> str:
     """Each step added to those before it, on XQuAD."""
-    found = {(row["data"], row["system"]): row for rows in figures("runs")["runs"] for row in rows}
+    rows = [row for rows in figures("runs")["runs"] for row in rows if "data" in row]
+    found = {(row["data"], row["system"]): row for row in rows}
     systems = [system for data, system in found if data == _STEP_COLUMNS[0][0]]
-    rows = [[system, *(number(found[data, system][key]) for data, key, _ in _STEP_COLUMNS)] for system in systems]
-    return _markdown(["step", *(title for _, _, title in _STEP_COLUMNS)], rows)
+    table = [[system, *(number(found[data, system][key]) for data, key, _ in _STEP_COLUMNS)] for system in systems]
+    return _markdown(["step", *(title for _, _, title in _STEP_COLUMNS)], table)
 
 
 def _rows_of(file: str, key: str) -> Callable[[Callable[[str], Figures]], str]:
