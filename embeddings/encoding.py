@@ -25,7 +25,7 @@ from embeddings.passages import TextVectors
 
 log = logging.getLogger(__name__)
 
-RECIPE = "windows-1"
+RECIPE = "windows-2"
 """Changes when a text is cut another way."""
 QUERY_CHARACTERS = 20_000
 _QUERIES_A_CALL = 32

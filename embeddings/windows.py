@@ -15,7 +15,7 @@ import regex
 
 CountTokens = Callable[[Sequence[str]], list[int]]
 
-WINDOW_TOKENS = 64
+WINDOW_TOKENS = 32
 _CHARACTERS_PER_TOKEN = 16
 
 # Every script's sentence terminals: the Unicode property STerm and the Tibetan shad. The European ones also occur

@@ -98,7 +98,7 @@ def test_weights_change_the_order(weight, first):
     text = BookText.build(Book(id="book", name="weights"), entries)
     book = AttachedBook(open=OpenBook(text=text, index=index))
     query = Query(text="Zhumgar?", message=0, voice="last")
-    vectors = np.array([[0.9, 0.1, 0, 0, 0, 0, 0, 0]], np.float32)
+    vectors = np.array([[0.28, 0.02, 0, 0, 0, 0, 0, 0]], np.float32)  # both weak: strong ones come first
     meaning = Meaning(queries=(query,), vectors=vectors, spelling=weight)
     found = rank([book], [0], [0], meaning, places=2, book_places={0: 2})
     assert [match.place for match in found.matches] == [first, 1 - first]
