@@ -7,8 +7,7 @@ to be detected. Measured with the default model, directions taken from Tatoeba s
 12 languages an entry in another language than the chat is the first hit in .646 instead of .354 of the questions, and
 small talk is told from questions with AUC .99 instead of .72. Not measured again on the sentences used here.
 
-`python -m embeddings.calibration CACHE_DIR` measures the default model again and writes its constants into
-`embeddings/background`; CACHE_DIR is where the model is or will be unpacked.
+The constants of the default model are shipped; those of another are measured by `embeddings.calibrating` and kept.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ import io
 import logging
 import math
 import os
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,12 +27,14 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from embeddings import background, catalog
-from embeddings.embedder import Embedder, EmbedderError, EmbeddingSpace, Vectors
+from embeddings import background
+from embeddings.embedder import Embedder, EmbeddingSpace, Vectors
 
 log = logging.getLogger(__name__)
 
 DIRECTIONS = 20
+UNCALIBRATED = "any message matches the nearest entries, whatever it says, until `worldbook calibrate` was run"
+"""What a model without constants does, and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -133,15 +133,20 @@ class Calibration:
 
 
 def fit(embedder: Embedder, texts: Mapping[str, Sequence[str]]) -> Calibration:
-    """Measure a model on the same sentences in several languages, each embedded as query and as passage.
-
-    The directions are the top right singular vectors of the means of languages, queries and passages stacked, each
-    side centred. Raises EmbedderError, and ValueError when there are fewer than two languages.
-    """
-    if len(texts) < 2:
-        raise ValueError("directions of languages need sentences in at least two of them")
+    """`statistics` of a model, from the same sentences in several languages. Raises EmbedderError, ValueError."""
     queries = [embedder.embed_queries(list(lines)) for lines in texts.values()]
     passages = [embedder.embed_passages(list(lines)) for lines in texts.values()]
+    return statistics(queries, passages)
+
+
+def statistics(queries: Sequence[Vectors], passages: Sequence[Vectors]) -> Calibration:
+    """Means and directions, from the vectors of the same sentences as queries and as passages, an array a language.
+
+    The directions are the top right singular vectors of the means of languages, queries and passages stacked, each
+    side centred. Raises ValueError when there are fewer than two languages.
+    """
+    if len(queries) < 2:
+        raise ValueError("directions of languages need sentences in at least two of them")
     means, sides = [], []
     for side in (queries, passages):
         mean = np.concatenate(side).mean(axis=0, dtype=np.float64)
@@ -149,13 +154,7 @@ def fit(embedder: Embedder, texts: Mapping[str, Sequence[str]]) -> Calibration:
         sides.append(np.array([rows.mean(axis=0, dtype=np.float64) - mean for rows in side]))
     _, strengths, directions = np.linalg.svd(np.concatenate(sides), full_matrices=False)
     count = min(DIRECTIONS, int((strengths > 1e-6 * strengths[0]).sum()))
-    row = catalog.find(embedder.space.model)
-    return Calibration(
-        mu_query=means[0],
-        mu_passage=means[1],
-        directions=directions[:count].astype(np.float32),
-        floor=Floor(*row.floor) if row and row.floor else None,
-    )
+    return Calibration(mu_query=means[0], mu_passage=means[1], directions=directions[:count].astype(np.float32))
 
 
 def shipped(space: EmbeddingSpace) -> Calibration | None:
@@ -168,45 +167,20 @@ def shipped_or_identity(embedder: Embedder) -> Calibration:
     return shipped(embedder.space) or Calibration.identity(embedder.space.dimension)
 
 
-def measured(embedder: Embedder, cache_dir: Path) -> Calibration:
-    """The constants of any model: shipped, or measured once on the background sentences and kept in `cache_dir`.
-
-    Measuring takes some seconds to minutes, like embedding 3,000 short texts. Raises EmbedderError.
-    """
-    if (known := shipped(embedder.space)) is not None:
-        return known
-    texts = background.sentences()
-    digest = hashlib.sha256(repr((embedder.space.id, texts)).encode()).hexdigest()[:16]
-    path = cache_dir / f"calibration-{digest}.npz"
-    if (known := Calibration.load(path, embedder.space)) is not None:
-        return known
-    log.info("measuring %s on the background sentences", embedder.space.model)
-    fitted = fit(embedder, texts)
-    try:
-        fitted.save(path, embedder.space)
-    except OSError as problem:
-        log.warning("the calibration of %s cannot be kept in %s: %s", embedder.space.model, cache_dir, problem)
-    return fitted
+def kept_in(folder: Path, space: EmbeddingSpace) -> Path:
+    """The file that holds the constants of this space in a folder of such files."""
+    return folder / f"{space.id}.npz"
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Measure the default model and write its constants into the package."""
-    from embeddings import bundled
-
-    if len(arguments) != 1:
-        print("usage: python -m embeddings.calibration CACHE_DIR", file=sys.stderr)
-        return 2
-    try:
-        embedder = bundled.load(Path(arguments[0]))
-    except EmbedderError as problem:
-        print(problem, file=sys.stderr)
-        return 1
-    texts = background.sentences()
-    path = Path(str(files(background))) / f"{embedder.space.model}.npz"
-    fit(embedder, texts).save(path, embedder.space)
-    print(f"{path}: {len(texts)} languages, {path.stat().st_size} bytes")
-    return 0
+def found(space: EmbeddingSpace, folder: Path) -> Calibration | None:
+    """The constants that are shipped, else those kept in `folder`."""
+    return shipped(space) or Calibration.load(kept_in(folder, space), space)
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def known(embedder: Embedder, folder: Path) -> Calibration:
+    """The constants of a model; when nobody measured it, the log says so and nothing is taken off."""
+    space = embedder.space
+    constants = found(space, folder)
+    if constants is None:
+        log.warning("%s is not calibrated: %s", space.model, UNCALIBRATED)
+    return constants or Calibration.identity(space.dimension)

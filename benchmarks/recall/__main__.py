@@ -30,9 +30,12 @@ from benchmarks.recall.lab import Lab
 from benchmarks.recall.systems import BARE, LITERAL, SERVED, WITHOUT
 from benchmarks.recall.trials import Part
 from benchmarks.recall.vectors import VectorStore
-from embeddings import calibration
-from embeddings.embedder import EmbedderError
-from service.actions.runtime import load_embedder
+from embeddings import background, calibration
+from embeddings.calibrating import calibrate
+from embeddings.calibration import Calibration
+from embeddings.embedder import Embedder, EmbedderError
+from service.actions.calibrating import folder
+from service.actions.loading import load_embedder
 from service.settings import Settings
 
 Report = dict[str, Any]
@@ -43,7 +46,18 @@ def make_lab(model: str | None, cache: Path | None = None) -> Lab:
     settings = Settings() if model is None else Settings(model=model)
     embedder = load_embedder(settings)
     store = VectorStore(embedder, cache or settings.cache_dir)
-    return Lab(store=store, calibration=calibration.measured(embedder, settings.cache_dir))
+    return Lab(store=store, calibration=_constants(embedder, settings))
+
+
+def _constants(embedder: Embedder, settings: Settings) -> Calibration:
+    """Those of the service; of a model that was never calibrated, measured now and kept beside its vectors."""
+    found = calibration.found(embedder.space, folder(settings))
+    kept = calibration.kept_in(settings.cache_dir, embedder.space)
+    found = found or Calibration.load(kept, embedder.space)
+    if found is None:
+        found = calibrate(embedder, background.sentences())
+        found.save(kept, embedder.space)
+    return found
 
 
 def goals(bench: Bench, options: argparse.Namespace) -> Report:
@@ -111,7 +125,7 @@ def choose(bench: Bench, options: argparse.Namespace) -> Report:
 def over_http(bench: Bench, options: argparse.Namespace) -> Report:
     """Our lore set through a real server, beside the same chain in process."""
     trial = lore.trial(bench.part)
-    with served.serving(trial.corpus, options.model) as (client, book):
+    with served.serving(trial.corpus, bench.lab, options.model) as (client, book):
         results = served.run(client, book, trial)
     inside = bench.run(SERVED, trial, 8)
     rows = [

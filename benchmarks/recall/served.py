@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import httpx
 
-from benchmarks.recall.lab import Result
+from benchmarks.recall.lab import Lab, Result
 from benchmarks.recall.trials import Corpus, Trial
 from benchmarks.server import running_server
+from embeddings.calibration import kept_in
+from service.actions.calibrating import folder
+from service.settings import Settings
 
 
 class DegradedAnswerError(Exception):
@@ -18,10 +23,14 @@ class DegradedAnswerError(Exception):
 
 
 @contextmanager
-def serving(corpus: Corpus, model: str | None = None) -> Iterator[tuple[httpx.Client, str]]:
-    """A server with the book and all its vectors; gives a client and the book's id."""
-    environment = {"WORLDBOOK_EMBED_TIMEOUT": "60"} | ({"WORLDBOOK_MODEL": model} if model else {})
-    with running_server(environment) as client:
+def serving(corpus: Corpus, lab: Lab, model: str | None = None) -> Iterator[tuple[httpx.Client, str]]:
+    """A server with the constants of the lab, the book and all its vectors; gives a client and the book's id."""
+    with ExitStack() as stack:
+        data = stack.enter_context(tempfile.TemporaryDirectory())
+        space = lab.store.embedder.space
+        lab.calibration.save(kept_in(folder(Settings(data_dir=Path(data))), space), space)
+        environment = {"WORLDBOOK_EMBED_TIMEOUT": "60", "WORLDBOOK_DATA_DIR": data}
+        client = stack.enter_context(running_server(environment | ({"WORLDBOOK_MODEL": model} if model else {})))
         rows = [{"title": entry.title, "content": entry.content, "aliases": entry.aliases} for entry in corpus.entries]
         made = client.post("/v1/books", json={"name": corpus.name, "entries": rows}).raise_for_status().json()
         book: str = made["id"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,9 +10,12 @@ from functools import partial
 
 from sqlalchemy import Engine
 
+from embeddings import calibration
 from embeddings.embedder import Embedder
 from embeddings.encoding import Encoder
 from service.actions.backlog import Backlog
+from service.actions.calibrating import folder
+from service.actions.loading import load_embedder
 from service.actions.opening import OpenBooks
 from service.settings import Settings
 from service.store.engine import check_schema, make_engine, migrate
@@ -46,7 +49,9 @@ def running(settings: Settings, *, load: Callable[[], Embedder] | None = None) -
         engine = make_engine(settings)
         ending.callback(engine.dispose)
         (migrate if engine.dialect.name == "sqlite" else check_schema)(engine)
-        encoder = Encoder(load or partial(load_embedder, settings))
+        encoder = Encoder(
+            load or partial(load_embedder, settings), calibrate=partial(calibration.known, folder=folder(settings))
+        )
         backlog = Backlog(engine, encoder, lambda: timestamp(utc_now()))
         encoder.start()
         backlog.start()
@@ -65,44 +70,3 @@ def utc_now() -> datetime:
 def timestamp(moment: datetime) -> str:
     """RFC 3339 in UTC with milliseconds: `2026-11-30T17:24:05.120Z`."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def load_embedder(settings: Settings) -> Embedder:
-    """The embedder that the settings name, loaded. Raises EmbedderError."""
-    return _EMBEDDERS.get(settings.model, _sentence_transformer)(settings)
-
-
-def _bundled(settings: Settings) -> Embedder:
-    from embeddings import bundled
-
-    return bundled.load(settings.cache_dir, device=_device(settings))
-
-
-def _sentence_transformer(settings: Settings) -> Embedder:
-    from embeddings.sentence_transformer import SentenceTransformerEmbedder
-
-    return SentenceTransformerEmbedder(settings.model, device=_device(settings))
-
-
-def _hashing(_: Settings) -> Embedder:
-    from embeddings.hashing import HashingEmbedder
-
-    return HashingEmbedder()
-
-
-def _remote(settings: Settings) -> Embedder:
-    from embeddings.remote import RemoteEmbedder
-
-    return RemoteEmbedder(settings.remote_url, settings.remote_model, key=settings.remote_key.get_secret_value())
-
-
-def _device(settings: Settings) -> str | None:
-    return None if settings.device == "auto" else settings.device
-
-
-_EMBEDDERS: Mapping[str, Callable[[Settings], Embedder]] = {
-    "bundled": _bundled,
-    "hashing": _hashing,
-    "remote": _remote,
-}
-"""By the setting `model`; any other name is a sentence-transformers model."""

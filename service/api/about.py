@@ -9,6 +9,7 @@ from typing import Annotated, Literal, get_args
 from fastapi import Path
 from starlette.responses import HTMLResponse, PlainTextResponse
 
+from embeddings.calibration import UNCALIBRATED
 from service import tokenizers
 from service.actions import editing
 from service.actions.presenting import default_tokenizer
@@ -58,6 +59,9 @@ class Embedding:
     """Id of the vector space; vectors of another are never compared. Null until the model is loaded."""
     model: str | None
     dimension: int | None
+    calibrated: bool
+    """Whether it is known how near unrelated texts lie in this space. If not, any message matches the nearest entries,
+    whatever it says; `worldbook calibrate` measures it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +116,7 @@ def embedding_of(runtime: Runtime) -> Embedding:
         space=space.id if space else None,
         model=space.model if space else None,
         dimension=space.dimension if space else None,
+        calibrated=runtime.encoder.floor is not None,
     )
 
 
@@ -152,11 +157,16 @@ async def healthz() -> str:
 
 @router.get("/readyz", responses=answering(200, examples.READY))
 def readyz(runtime: Rt) -> Readiness:
-    """The database answers. A model that is missing or still loading is `degraded`: names are found without it."""
+    """The database answers. What is wrong with the model is `degraded`: names are found without it."""
     editing.list_books(runtime, limit=1)
-    embedding = embedding_of(runtime)
-    why = f"the embedding model is {embedding.state}" + (f": {embedding.detail}" if embedding.detail else "")
-    return Readiness(status="ready", degraded=() if embedding.state == "ready" else (why,))
+    why = _poorer(embedding_of(runtime))
+    return Readiness(status="ready", degraded=(why,) if why else ())
+
+
+def _poorer(embedding: Embedding) -> str:
+    if embedding.state != "ready":
+        return f"the embedding model is {embedding.state}" + (f": {embedding.detail}" if embedding.detail else "")
+    return "" if embedding.calibrated else f"{embedding.model} is not calibrated: {UNCALIBRATED}"
 
 
 @router.get("/problems", response_class=HTMLResponse, responses=answering(200, None))

@@ -230,6 +230,7 @@ CAPABILITIES: dict[str, Any] = {
         "space": "3f9c2b7d10a4e865",
         "model": "intfloat/multilingual-e5-small",
         "dimension": 384,
+        "calibrated": True,
     },
 }
 READY: dict[str, Any] = {"status": "ready", "degraded": []}

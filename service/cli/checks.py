@@ -62,8 +62,10 @@ def _new_database(file: Path) -> Finding:
 
 def model(settings: Settings) -> Finding:
     """The embedding model loads and embeds a text."""
+    from embeddings.calibration import UNCALIBRATED, found
     from embeddings.embedder import EmbedderError
-    from service.actions.runtime import load_embedder
+    from service.actions.calibrating import folder
+    from service.actions.loading import load_embedder
 
     began = time.perf_counter()
     try:
@@ -81,6 +83,7 @@ def model(settings: Settings) -> Finding:
         True,
         f"{embedder.space.model}, dimension {embedder.space.dimension}: loaded in {loaded - began:.1f} s,"
         f" one query in {(embedded - loaded) * 1000:.0f} ms",
+        "" if found(embedder.space, folder(settings)) else f"It is not calibrated: {UNCALIBRATED}.",
     )
 
 

@@ -41,6 +41,7 @@ for command in (
     asking.fetch,
     upkeep.backup,
     upkeep.migrate,
+    upkeep.calibrate,
     upkeep.doctor,
 ):
     main.add_command(command)

@@ -18,8 +18,9 @@ from embeddings import encoding
 from embeddings.embedder import EmbedderError, EmbeddingSpace, TextError, Vectors
 from embeddings.hashing import HashingEmbedder
 from service.actions import editing, embedding
+from service.actions.loading import load_embedder
 from service.actions.presenting import OWNER
-from service.actions.runtime import Runtime, load_embedder, running, timestamp
+from service.actions.runtime import Runtime, running, timestamp
 from service.lore.book import Book, Entry
 from service.settings import Settings
 from service.store import books

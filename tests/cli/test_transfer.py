@@ -1,4 +1,4 @@
-"""Import, export, backup, migrate, doctor."""
+"""Import, export, backup, migrate, calibrate, doctor."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from embeddings import background
 from service import sample
 from service.cli import transfer
 from tests.cli.conftest import Worldbook
 from tests.formats import boxes
+
+TWO_LANGUAGES = {language: background.sentences()[language] for language in ("en", "pt")}
 
 
 @pytest.fixture
@@ -177,3 +180,24 @@ def test_doctor_finds_a_database_that_is_none(worldbook: Worldbook, tmp_path: Pa
     file.parent.mkdir()
     file.write_bytes(b"not a database, but long enough to be read as one" * 100)
     assert "FAIL database: " in worldbook("doctor", code=1).out
+
+
+def test_a_model_is_measured(worldbook: Worldbook, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """B5: the doctor says that a model is not calibrated; calibrating keeps its figures, and then he is content."""
+    assert "not calibrated" in worldbook("doctor").out
+    monkeypatch.setattr("embeddings.background.sentences", lambda: TWO_LANGUAGES)
+    said = worldbook("calibrate").out
+    (file,) = (tmp_path / "data" / "calibrations").iterdir()
+    assert f"Wrote {file}." in said
+    assert "not calibrated" not in worldbook("doctor").out
+
+
+def test_figures_that_cannot_be_kept(worldbook: Worldbook, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A data folder that is a file, or a model that does not load, is told plainly."""
+    monkeypatch.setattr("embeddings.background.sentences", lambda: TWO_LANGUAGES)
+    (tmp_path / "data").write_text("no folder")
+    ran = worldbook("calibrate", code=1)
+    assert "cannot be kept" in ran.err
+    assert "WORLDBOOK_DATA_DIR" in ran.err
+    monkeypatch.setenv("WORLDBOOK_MODEL", "remote")
+    assert "worldbook doctor" in worldbook("calibrate", code=1).err

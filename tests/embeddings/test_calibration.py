@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from embeddings import background, bundled, calibration
-from embeddings.calibration import Calibration, Floor, fit, measured, shipped, shipped_or_identity
+from embeddings.calibration import Calibration, Floor, fit, kept_in, known, shipped, shipped_or_identity
 from embeddings.embedder import EmbeddingSpace
 from embeddings.encoding import Encoder, TextVectors
 from embeddings.hashing import HashingEmbedder
@@ -109,12 +109,17 @@ def test_damaged_constants_are_no_constants(tmp_path: Path, size: int) -> None:
     assert Calibration.load(path, model.space) is None
 
 
-def test_another_model_is_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The constants of a model that ships none are measured at first use and then read from the cache."""
-    first = measured(HashingEmbedder(), tmp_path)
-    assert len(list(tmp_path.iterdir())) == 1
-    monkeypatch.setattr(calibration, "fit", lambda *_: pytest.fail("measured again"))
-    assert measured(HashingEmbedder(), tmp_path).version == first.version
+def test_another_model_has_what_is_kept_of_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """B5: a model that ships no constants has those kept of its space, and the log says when there are none."""
+    model = HashingEmbedder()
+    assert known(model, tmp_path).version == "raw"
+    assert "worldbook calibrate" in caplog.text
+    fitted = fit(model, {code: SENTENCES[code] for code in ("en", "de")})
+    fitted.save(kept_in(tmp_path, model.space), model.space)
+    caplog.clear()
+    assert known(model, tmp_path).version == fitted.version
+    assert known(HashingEmbedder(64), tmp_path).version == "raw"
+    assert caplog.text.count("worldbook calibrate") == 1
 
 
 def test_the_floor_grows_with_the_book() -> None:

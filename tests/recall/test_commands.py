@@ -17,6 +17,7 @@ def instant(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The hashing embedder, and a cache of its own."""
     monkeypatch.setenv("WORLDBOOK_MODEL", "hashing")
     monkeypatch.setenv("WORLDBOOK_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("WORLDBOOK_DATA_DIR", str(tmp_path / "data"))
 
 
 def collection(folder: Path) -> Path:
