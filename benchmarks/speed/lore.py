@@ -11,8 +11,8 @@ from service.lore.book import Book, Entry, handle_of
 from service.lore.open_book import AttachedBook, BookText, OpenBook
 
 DIMENSION = 384
-WINDOWS = 4
-"""Windows beside the one piece of an ordinary entry of about a hundred tokens."""
+WINDOWS = 6
+"""Windows beside the one piece of an entry; our lore set has 5.7, an encyclopaedia 8.5."""
 _ONSETS = ("b", "br", "d", "f", "g", "gr", "h", "k", "l", "m", "n", "p", "r", "s", "sh", "t", "th", "v", "z", "")
 _VOWELS = ("a", "e", "i", "o", "u", "ai", "ea", "ou")
 
@@ -41,7 +41,7 @@ def unit(random: np.random.Generator, rows: int) -> np.ndarray:
 
 
 def attached_book(random: np.random.Generator, book_id: str, size: int, vocabulary: Sequence[str]) -> AttachedBook:
-    """A book of `size` entries of about a hundred tokens, three names each, five vectors each."""
+    """A book of `size` entries of about a hundred tokens, three names each, seven vectors each."""
     called = names(random, 3 * size)
     entries = tuple(
         Entry(
