@@ -17,7 +17,7 @@ class Settings(BaseSettings):
     )
 
     data_dir: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("worldbook", False)))
-    """Folder of the embedded database."""
+    """Folder of the embedded database, and of what `worldbook calibrate` measured."""
     database_url: str = ""
     """SQLAlchemy URL; empty: SQLite in `data_dir`."""
     cache_dir: Path = Field(default_factory=lambda: Path(platformdirs.user_cache_dir("worldbook", False)))

@@ -42,6 +42,8 @@ def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _plain(value: Any) -> str:
+    if isinstance(value, float | int) and value >= 100:
+        return f"{value:.0f}"
     return number(value) if isinstance(value, float | int) or value is None else str(value)
 
 

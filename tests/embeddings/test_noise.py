@@ -42,18 +42,16 @@ def test_a_sentence_is_not_compared_with_an_entry_that_says_it() -> None:
 def test_small_talk_in_other_words_claims_little() -> None:
     """Of unrelated sentences about one in twenty exceeds the floor, for ten entries as for a hundred."""
     model = HashingEmbedder()
-    found = calibrate(model, TEXTS)
+    some = {code: TEXTS[code] for code in ("ar", "de", "en", "es", "fr", "hi", "ja", "pt", "ru", "tr", "vi", "zh")}
+    found = calibrate(model, some)
     assert found.floor is not None
-    made = noise.entries(TEXTS)
+    made = noise.entries(some)
     rows = found.passages(model.embed_passages([each.text for each in made]))
+    others = [[place for place, each in enumerate(made) if number not in each.says] for number in range(40)]
     chance = np.random.default_rng(1)
-    scores = np.concatenate([found.queries(model.embed_queries(lines)) @ rows.T for lines in TEXTS.values()])
-    for size in (10, 100):
-        best = [
-            max(row[chance.choice([place for place, each in enumerate(made) if number % 40 not in each.says], size)])
-            for number, row in enumerate(scores)
-            if number % 4 == 0
-        ]
+    scores = np.concatenate([found.queries(model.embed_queries(lines)) @ rows.T for lines in some.values()])
+    for size in (10, 80):
+        best = [row[chance.choice(others[number % 40], size)].max() for number, row in enumerate(scores)]
         assert 0.0 < np.mean(np.array(best) > found.floor(size)) < 0.10
 
 
