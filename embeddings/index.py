@@ -1,9 +1,12 @@
-"""An immutable, exact FAISS index: windows and pieces of texts in, one score per text out.
+"""An immutable index that visits every vector: windows and pieces of texts in, one score per text out.
 
 A group is the set of vectors of one text, known by the caller's number. Its score is half its best window plus half
 its best piece (docs/recall.md: windows find the sentence, pieces keep the context). Every group is scored: a search
 for the nearest rows would visit all of them too, and could not say how the rows of one group combine. FAISS computes
 each inner product on its own, so a score has the same bits whatever other queries are asked with it.
+
+Rows are kept as int8 with one scale a row: a quarter of the memory, fetched faster than float32, for .02 points of R@5
+(G12 of docs/recall.md).
 """
 
 from __future__ import annotations
@@ -32,9 +35,10 @@ class VectorIndex:
     dimension: int
     numbers: NDArray[np.int64]
     """The groups' numbers, ascending; column n of the scores is group `numbers[n]`."""
-    _flat: faiss.IndexFlatIP
-    """All pieces, then all windows, each sorted by group."""
-    _labels: NDArray[np.int64]
+    _rows: NDArray[np.int8]
+    """All pieces, then all windows, each sorted by group; shape (rows, dimension)."""
+    _scales: NDArray[np.float32]
+    """What one step of a row is worth."""
     _pieces: NDArray[np.int64]
     """First row of the pieces of each group."""
     _windows: NDArray[np.int64]
@@ -59,14 +63,12 @@ class VectorIndex:
                 raise ValueError(f"group {number} has rows of shape {rows.shape}, not (rows, {dimension})")
             if not np.isfinite(rows).all():
                 raise ValueError(f"group {number} has a vector that is not finite")
-        flat = faiss.IndexFlatIP(dimension)
-        if numbers:
-            flat.add(np.ascontiguousarray(np.concatenate(pieces + windows), np.float32))
+        kept, scales = _rounded(np.concatenate([np.zeros((0, dimension), np.float32), *pieces, *windows]))
         return cls(
             dimension=dimension,
             numbers=np.array(numbers, np.int64),
-            _flat=flat,
-            _labels=np.arange(flat.ntotal),
+            _rows=kept,
+            _scales=scales,
             _pieces=_starts(pieces),
             _windows=_starts(windows),
             _first_window=sum(map(len, pieces)),
@@ -80,8 +82,7 @@ class VectorIndex:
     @property
     def nbytes(self) -> int:
         """Bytes of the vectors and of what leads from them to their groups."""
-        vectors = 4 * self.dimension * int(self._flat.ntotal)
-        return vectors + sum(part.nbytes for part in (self.numbers, self._labels, self._pieces, self._windows))
+        return sum(part.nbytes for part in (self._rows, self._scales, self.numbers, self._pieces, self._windows))
 
     def scores(self, queries: Vectors) -> Scores:
         """The score of each group for each query, shape (queries, groups).
@@ -95,19 +96,23 @@ class VectorIndex:
             raise ValueError("a query vector is not finite")
         if not self.groups or not len(asked):
             return np.zeros((len(asked), self.groups), np.float32)
-        products = np.empty((len(asked), int(self._flat.ntotal)), np.float32)
-        for first in range(0, products.shape[1], _BLOCK):
-            labels = np.tile(self._labels[first : first + _BLOCK], (len(asked), 1))
-            found = np.empty(labels.shape, np.float32)
-            pointers = [faiss.swig_ptr(array) for array in (asked, found, labels)]
-            self._flat.compute_distance_subset(  # type: ignore[attr-defined]  # missing in FAISS's type stubs
-                len(asked), pointers[0], labels.shape[1], pointers[1], pointers[2]
-            )
-            products[:, first : first + _BLOCK] = found
+        products = np.empty((len(asked), len(self._rows)), np.float32)
+        for first in range(0, len(self._rows), _BLOCK):
+            block = self._rows[first : first + _BLOCK].astype(np.float32)
+            for query, found in zip(asked, products[:, first : first + _BLOCK], strict=True):
+                faiss.fvec_inner_products_ny(  # type: ignore[attr-defined]  # missing in FAISS's type stubs
+                    *map(faiss.swig_ptr, (found, query, block)), self.dimension, len(block)
+                )
+        products *= self._scales
         best_pieces: Scores = np.maximum.reduceat(products[:, : self._first_window], self._pieces, axis=1)
         best_windows: Scores = np.maximum.reduceat(products[:, self._first_window :], self._windows, axis=1)
         scores: Scores = (best_pieces + best_windows) / np.float32(2)
         return scores
+
+
+def _rounded(rows: Vectors) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    scales = np.abs(rows).max(axis=1, initial=np.finfo(np.float32).tiny) / np.float32(127)
+    return np.rint(rows / scales[:, None]).astype(np.int8), scales
 
 
 def _starts(parts: Sequence[Vectors]) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""The index is exact, whatever the vectors look like, and refuses what would poison it."""
+"""The index scores every text, whatever the vectors look like, and refuses what would poison it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def by_hand(groups: Groups, query: Vectors) -> dict[int, float]:
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**31), st.integers(0, 120), st.integers(1, 5))
 def test_scores_agree_with_a_plain_loop(seed: int, count: int, asked: int) -> None:
-    """Every group is scored as a plain loop over its vectors scores it, in every query of a batch."""
+    """Every group is scored as a plain loop over its vectors scores it, but for rounding, in every query of a batch."""
     groups = some_groups(seed, count)
     queries = unit(np.random.default_rng(seed + 1), asked, 8)
     index = VectorIndex.build(8, groups)
@@ -49,7 +49,7 @@ def test_scores_agree_with_a_plain_loop(seed: int, count: int, asked: int) -> No
     assert scores.shape == (asked, count)
     for query, row in zip(queries, scores, strict=True):
         expected = by_hand(groups, query)
-        assert np.allclose(row, [expected[number] for number in index.numbers.tolist()], atol=1e-5)
+        assert np.allclose(row, [expected[number] for number in index.numbers.tolist()], atol=0.01)
 
 
 def test_a_score_has_the_same_bits_in_any_company() -> None:
@@ -91,5 +91,5 @@ def test_a_group_has_one_score() -> None:
     row = unit(np.random.default_rng(0), 1, 8)
     index = VectorIndex.build(8, {1: (row, np.repeat(row, 50, axis=0)), 2: (row, row)})
     assert index.groups == 2
-    assert np.allclose(index.scores(row), 1.0)
-    assert index.nbytes > 53 * 8 * 4
+    assert np.allclose(index.scores(row), 1.0, atol=0.01)
+    assert 53 * 8 < index.nbytes < 53 * 8 * 4
