@@ -35,7 +35,7 @@ class VectorIndex:
     dimension: int
     numbers: NDArray[np.int64]
     """The groups' numbers, ascending; column n of the scores is group `numbers[n]`."""
-    _rows: NDArray[np.int8]
+    _rows: NDArray[np.int8] | Vectors
     """All pieces, then all windows, each sorted by group; shape (rows, dimension)."""
     _scales: NDArray[np.float32]
     """What one step of a row is worth."""
@@ -47,10 +47,13 @@ class VectorIndex:
     """Row of the first window."""
 
     @classmethod
-    def build(cls, dimension: int, groups: Mapping[int, tuple[Vectors, Vectors]]) -> VectorIndex:
+    def build(
+        cls, dimension: int, groups: Mapping[int, tuple[Vectors, Vectors]], *, exact: bool = False
+    ) -> VectorIndex:
         """An index of group number to (pieces, windows), each of shape (rows, dimension), unit rows.
 
-        A group without windows is scored by its pieces alone. Raises ValueError on a group without pieces, a row of
+        A group without windows is scored by its pieces alone. `exact` keeps float32 rows, which is how the benchmark
+        tells what rounding costs. Raises ValueError on a group without pieces, a row of
         another dimension, or a row that is not finite.
         """
         numbers = sorted(groups)
@@ -63,7 +66,8 @@ class VectorIndex:
                 raise ValueError(f"group {number} has rows of shape {rows.shape}, not (rows, {dimension})")
             if not np.isfinite(rows).all():
                 raise ValueError(f"group {number} has a vector that is not finite")
-        kept, scales = _rounded(np.concatenate([np.zeros((0, dimension), np.float32), *pieces, *windows]))
+        every = np.concatenate([np.zeros((0, dimension), np.float32), *pieces, *windows])
+        kept, scales = (every, np.ones(len(every), np.float32)) if exact else _rounded(every)
         return cls(
             dimension=dimension,
             numbers=np.array(numbers, np.int64),

@@ -100,7 +100,7 @@ class Lab:
                         for side in (found.pieces, found.windows)
                     ]
                     groups[ordinal] = (sides[0], sides[1])
-            index = VectorIndex.build(self.store.dimension, groups)
+            index = VectorIndex.build(self.store.dimension, groups, exact=system.storage == "float32")
             self._books[key] = AttachedBook(open=OpenBook(text=text, index=index))
         return self._books[key]
 
@@ -152,11 +152,5 @@ def _rank(book: AttachedBook, meaning: Meaning, skip: frozenset[int], depth: int
 
 
 def _stored(rows: Vectors, system: System) -> Vectors:
-    """Rows as they come back from storage; int8 has one scale a vector."""
-    if system.storage == "float16":
-        return rows.astype(np.float16).astype(np.float32)
-    if system.storage == "int8" and len(rows):
-        scale = np.abs(rows).max(axis=1, keepdims=True) / 127
-        rounded: Vectors = (np.round(rows / scale) * scale).astype(np.float32)
-        return rounded
-    return rows
+    """Rows as they come back from the database."""
+    return rows if system.storage == "float32" else rows.astype(np.float16).astype(np.float32)

@@ -26,8 +26,8 @@ class System:
     reading: Reading = "places"
     """Of several messages: places in turn; only the last; all as one text; all in one list, the best score first."""
     floor: bool = False
-    storage: Literal["float16", "float32", "int8"] = "float16"
-    """What a stored vector is rounded to; the product's is float16."""
+    storage: Literal["int8", "float32"] = "int8"
+    """What vectors are rounded to: as in the product, float16 in the database and int8 in memory, or not at all."""
 
 
 CHAIN = System(name="whole chain")
