@@ -36,6 +36,7 @@ class Limits:
     card_bytes: int
     """Of a PNG, CHARX or BYAF."""
     unpacked_bytes: int
+    backup_bytes: int
     books: int
     entries: int
     """Of one book."""
@@ -127,6 +128,7 @@ def read_capabilities(runtime: Rt) -> Capabilities:
             import_bytes=settings.max_import_bytes,
             card_bytes=settings.max_card_bytes,
             unpacked_bytes=settings.max_unpacked_bytes,
+            backup_bytes=settings.max_backup_bytes,
             books=settings.max_books,
             entries=settings.max_entries,
             entries_a_call=settings.max_entries_a_call,

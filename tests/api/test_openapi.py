@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 
 from service.actions.editing import Ordered
 from service.actions.exporting import ExportReport
+from service.actions.full_backup import RestoreReport
 from service.actions.hosting import Attached, Attachment, Host, HostBody
 from service.actions.importing import ImportReport
 from service.actions.paging import Page
@@ -50,6 +51,7 @@ EXAMPLES: dict[str, Any] = {
     "EXPORTED": ExportReport,
     "CAPABILITIES": about.Capabilities,
     "READY": about.Readiness,
+    "RESTORED": RestoreReport,
 }
 ANSWERS = {name for name in EXAMPLES if not name.endswith("_IN")} - {
     "BATCH",
