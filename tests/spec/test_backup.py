@@ -17,7 +17,6 @@ from service.store.tables import metadata
 from tests.formats.samples import SAMPLES
 from tests.spec.asking import answered_bytes, attach, canon, declare, embedded, entry, new_book, ok, read_book, said
 from tests.spec.conftest import Serving, client_in
-from tests.store.conftest import postgres_url  # noqa: F401 - a fixture
 
 Lines = list[dict[str, Any]]
 QUESTION = {"messages": said("What opens the Salt Gate?"), "hosts": ["story:tide"], "trace": "full"}
@@ -223,10 +222,10 @@ def test_every_file_survives(client: TestClient, other: Serving) -> None:
         if sample.entries:
             name = f"Sample {place}"
             ok(client.post("/v1/books/import", params={"name": name}, content=sample.data), 201)
-    file = saved(client)
+    file = saved(client, vectors=False)
     with other() as another:
         restored(another, file)
-        assert body(saved(another)) == body(file)
+        assert body(saved(another, vectors=False)) == body(file)
 
 
 def broken(line: int, **row: Any) -> Callable[[Lines], bytes]:
