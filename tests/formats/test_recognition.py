@@ -109,6 +109,32 @@ def test_each_format_reads_what_it_writes(format: str) -> None:
     assert (book.name, book.entries) == ("Empty", ())
 
 
+STRANGE: dict[str, Any] = {
+    "spec": "lorebook_v3", "format": "worldbook", "kind": "memory", "type": "risu", "data": [], "loreItems": [],
+    "lorebookVersion": 5, "worldinfo": [], "worldInfos": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("format", WRITTEN)
+@pytest.mark.parametrize("name", STRANGE)
+def test_a_kept_field_makes_no_other_format(format: str, name: str) -> None:
+    """F3, F4: an unknown field of a book in a card that is the mark of another format is left out, and told, where the
+    written file would be taken for that format; everywhere else it is written back."""
+    inner = {"name": "B", "entries": [{"keys": ["a"], "content": "A"}], name: STRANGE[name], "x_foo": 1}
+    card = {"spec": "chara_card_v2", "data": {"name": "X", "character_book": inner}}
+    book = read(json.dumps(card).encode()).book
+    assert book is not None
+    file = write(book, format)
+    again = read(file).book
+    assert again is not None
+    assert [(entry.aliases, entry.content) for entry in again.entries or ()] == [(("a",), "A")]
+    nested = format in ("worldbook", "lorebook_v3")
+    told = {each.setting for each in losses(book, format)}
+    assert (name in told) == (not nested and name not in json.loads(file))
+    assert name in told or f'"{name}": '.encode() in file
+    assert b'"x_foo": 1' in file
+
+
 @pytest.mark.parametrize("format", sorted({*NAMES} - {*WRITTEN}))
 def test_a_format_that_is_only_read(format: str) -> None:
     """F2: the export to a format that is only read is refused, with those that are written."""
