@@ -136,6 +136,22 @@ def test_backup(worldbook: Worldbook, coast: str, tmp_path: Path, monkeypatch: p
     assert worldbook("books", "list", "--json").json == before
 
 
+def test_backup_as_lines(worldbook: Worldbook, coast: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A backup as lines restores the same books into another database, once and again, and overwrites no file."""
+    worldbook("import", coast, "--host", "character:ilse")
+    before = worldbook("books", "list", "--json").json
+    file = tmp_path / "all.ndjson"
+    assert "worldbook restore" in worldbook("backup", "--ndjson", str(file)).out
+    assert "is there already" in worldbook("backup", "--ndjson", str(file), code=1).err
+    assert "cannot write" in worldbook("backup", "--ndjson", str(tmp_path / "absent" / "x"), code=1).err
+    monkeypatch.setenv("WORLDBOOK_DATA_DIR", str(tmp_path / "elsewhere"))
+    assert "1 books restored, 0 there already" in worldbook("restore", str(file)).out
+    assert worldbook("books", "list", "--json").json == before
+    assert "0 books restored, 1 there already" in worldbook("restore", str(file)).out
+    worldbook("books", "edit", before[0]["id"], "--name", "Mine")
+    assert "other content" in worldbook("restore", str(file), code=1).err
+
+
 def test_newer_database(worldbook: Worldbook, tmp_path: Path) -> None:
     """A database of a newer version is told plainly by every command, and by the doctor too."""
     assert worldbook("migrate").out == "The database is up to date.\n"

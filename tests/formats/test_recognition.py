@@ -90,6 +90,25 @@ def test_unknown_files_are_refused(value: Any) -> None:
     assert "sillytavern" in caught.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("begin", "told"),
+    [
+        (b"\xff\xd8\xff\xe0", "JPEG"),
+        (b"RIFF\x10\x00\x00\x00WEBP", "WEBP"),
+        (b"\x1f\x8b\x08\x00", "gzip"),
+        (b"7z\xbc\xaf\x27\x1c", "7z"),
+        (b"Rar!\x1a\x07", "RAR"),
+        (b"%PDF-1.7", "PDF"),
+        (b"<!DOCTYPE html><html>", "web page"),
+    ],
+)
+def test_what_people_send_by_mistake_is_named(begin: bytes, told: str) -> None:
+    """F5: a picture without a card, another archive or the page of a download is called what it is."""
+    with pytest.raises(UnreadableFile, match=told) as caught:
+        read(begin + bytes(40))
+    assert (caught.value.fault, bool(caught.value.remedy)) == ("unknown_format", True)
+
+
 def test_a_named_format_has_to_fit() -> None:
     """A file that is not of the format named is refused, and so is a format that does not exist."""
     data = json.dumps({"entries": {"0": ENTRY}}).encode()
