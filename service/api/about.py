@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse
 
 from service import tokenizers
 from service.actions import editing
+from service.actions.exporting import CARDS
 from service.actions.presenting import default_tokenizer
 from service.actions.runtime import Runtime
 from service.api import examples, pages
@@ -76,7 +77,7 @@ class Capabilities:
     formats: tuple[str, ...]
     """Read, and recognised by what is inside."""
     export_formats: tuple[str, ...]
-    """Written; `png` into a card that is sent along."""
+    """Written; `png` and `charx` into a card that is sent along."""
     tokenizers: tuple[str, ...]
     """Those that count exactly; any other model is counted with a margin, and the answer says so."""
     default_tokenizer: str
@@ -138,7 +139,7 @@ def read_capabilities(runtime: Rt) -> Capabilities:
         dialects=get_args(Dialect),
         host_kinds=HOST_KINDS,
         formats=NAMES,
-        export_formats=(*WRITTEN, "png"),
+        export_formats=(*WRITTEN, *CARDS),
         tokenizers=tokenizers.known(),
         default_tokenizer=default_tokenizer(runtime).name,
         budget_tokens=settings.budget_tokens,

@@ -221,7 +221,7 @@ CAPABILITIES: dict[str, Any] = {
     "dialects": ["world"],
     "host_kinds": ["character", "story", "novel", "server", "persona", "conversation"],
     "formats": ["worldbook", "character_card", "sillytavern"],
-    "export_formats": ["worldbook", "sillytavern", "png"],
+    "export_formats": ["worldbook", "sillytavern", "png", "charx"],
     "tokenizers": ["cl100k_base", "o200k_base"],
     "default_tokenizer": "o200k_base",
     "budget_tokens": 2000,

@@ -14,6 +14,7 @@ from service.formats import (
     backyard,
     cards,
     character_book,
+    charx_card,
     chub,
     generic,
     kobold,
@@ -32,7 +33,19 @@ from service.formats.report import ImportWarning, NoHome, Reading, counted
 from service.lore.book import Book
 from service.lore.errors import FieldError, Invalid, UnreadableFile
 
-__all__ = ["FORMATS", "NAMES", "WRITTEN", "Limits", "into_png", "is_card_file", "losses", "read", "recognise", "write"]
+__all__ = [
+    "FORMATS",
+    "NAMES",
+    "WRITTEN",
+    "Limits",
+    "into_charx",
+    "into_png",
+    "is_card_file",
+    "losses",
+    "read",
+    "recognise",
+    "write",
+]
 
 FORMATS: tuple[Format, ...] = (
     worldbook.FORMAT,
@@ -100,6 +113,11 @@ def write(book: Book, format: str) -> bytes:
 def into_png(card: bytes, book: Book, limits: Limits = DEFAULT_LIMITS) -> bytes:
     """A PNG card with this book in it. Raises `UnreadableFile`, `Invalid`, `TooLarge` when it is no such card."""
     return png_card.with_book(card, book, limits)
+
+
+def into_charx(card: bytes, book: Book, limits: Limits = DEFAULT_LIMITS) -> bytes:
+    """A CHARX card with this book in it. Raises as `into_png` does."""
+    return charx_card.with_book(card, book, limits)
 
 
 def losses(book: Book, format: str) -> tuple[NoHome, ...]:

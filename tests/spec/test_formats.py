@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import zipfile
 from itertools import count
 from typing import Any
 
@@ -13,7 +14,7 @@ from fastapi.testclient import TestClient
 from PIL import Image
 
 from service.formats import NAMES, WRITTEN
-from tests.formats.boxes import based, card, png, text
+from tests.formats.boxes import archive, based, card, png, text
 from tests.formats.boxes import entry as card_entry
 from tests.formats.samples import SAMPLES
 from tests.formats.samples.sample import Sample
@@ -77,6 +78,21 @@ def test_a_book_goes_into_a_picture(client: TestClient) -> None:
         assert [kept["content"] for kept in held["data"]["character_book"]["entries"]] == ["It opens."]
         assert held["data"]["first_mes"] == "Hello."
     assert (image.size, image.getpixel((0, 0))) == ((1, 1), 127)
+
+
+def test_a_book_goes_into_an_archive(client: TestClient) -> None:
+    """F2: a book goes into an existing CHARX card, and the library of the language finds it beside the assets."""
+    book = new_book(client, entry("Gate", "It opens."))
+    assets = {"assets/icon/images/main.png": png(), "x_meta/main.json": b"{}"}
+    before = archive({"card.json": card(card_entry("old"), version=3), **assets})
+    written = client.post(f"/v1/books/{book}/export", params={"format": "charx"}, content=before).content
+    with zipfile.ZipFile(io.BytesIO(written)) as opened:
+        assert opened.testzip() is None
+        assert {name: opened.read(name) for name in assets} == assets
+        held = json.loads(opened.read("card.json"))
+    assert [kept["content"] for kept in held["data"]["character_book"]["entries"]] == ["It opens."]
+    assert (held["spec"], held["data"]["first_mes"]) == ("chara_card_v3", "Hello.")
+    assert ok(posted(client, written), 201)["format"]["container"] == "charx"
 
 
 def test_unknown_fields_come_back(client: TestClient) -> None:
