@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
+import numpy as np
 from annotated_types import Ge, Le, MaxLen, MinLen, Predicate
 from sqlalchemy import Column, ColumnElement, Table, select
 
@@ -253,13 +254,15 @@ def _vector_faults(row: VectorRow, dimensions: Mapping[str, int]) -> Iterable[st
         yield f"no space {row.space_id!r} stands before its vectors"
         return
     try:
-        held = len(base64.b64decode(row.data, validate=True)) if row.data is not None else 0
+        held = base64.b64decode(row.data or "", validate=True)
     except ValueError:
         yield "the vectors are no base64"
         return
     wanted = (row.pieces + row.windows) * dimensions[row.space_id] * _FLOAT16
-    if held != wanted or (row.data is None) != (row.pieces == 0):
-        yield f"{held} bytes of vectors, and the counts make {wanted}"
+    if len(held) != wanted or (row.data is None) != (row.pieces == 0):
+        yield f"{len(held)} bytes of vectors, and the counts make {wanted}"
+    elif not np.isfinite(np.frombuffer(held, "<f2")).all():
+        yield "a vector holds what is no number"
 
 
 CARRIED: tuple[Carried, ...] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -259,6 +260,12 @@ def without(*tables: str) -> Callable[[Lines], bytes]:
     return lambda given: counted([line for line in given if line.get("table") not in tables])
 
 
+def nan_vectors(given: Lines) -> bytes:
+    """The first vectors hold NaN, as many as they should hold numbers."""
+    row = given[place(given, "vectors")]["row"]
+    return with_row("vectors", data=base64.b64encode(b"\xff" * len(base64.b64decode(row["data"]))).decode())(given)
+
+
 HOSTILE: dict[str, tuple[Callable[[Lines], bytes], int, str]] = {
     "nothing": (lambda given: b"", 422, "no backup"),
     "a book": (lambda given: b'{"format": "worldbook", "version": 1, "book": {"name": "x"}}', 422, "no backup"),
@@ -287,6 +294,7 @@ HOSTILE: dict[str, tuple[Callable[[Lines], bytes], int, str]] = {
     "a stamp of another space": (with_row("spaces", id="0" * 16), 422, "stamp"),
     "vectors of another size": (with_row("vectors", data="AAAA"), 422, "bytes of vectors"),
     "vectors that are none": (with_row("vectors", data="!"), 422, "base64"),
+    "vectors of no number": (nan_vectors, 422, "no number"),
     "vectors of no space": (without("spaces"), 422, "space"),
     "a counter below the entries": (with_row("books", next_entry_id=1), 409, "counter"),
     "a book twice": (twice("books"), 409, "twice"),

@@ -7,6 +7,8 @@ import io
 import json
 import zipfile
 from itertools import count
+from sys import gettrace
+from time import process_time
 from typing import Any
 
 import pytest
@@ -14,11 +16,13 @@ from fastapi.testclient import TestClient
 from PIL import Image
 
 from service.formats import NAMES, WRITTEN
+from service.formats.sillytavern_fields import DEFAULTS
 from tests.formats.boxes import archive, based, card, png, text
 from tests.formats.boxes import entry as card_entry
 from tests.formats.samples import SAMPLES
 from tests.formats.samples.sample import Sample
 from tests.spec.asking import entry, new_book, ok
+from tests.spec.conftest import Serving
 
 _names = count(1)
 HOSTILE = {
@@ -27,6 +31,8 @@ HOSTILE = {
     "endless": b'{"entries": {"0": {"content": "x", "order": 1e999}}}',
     "long": b'{"entries": {"0": {"content": "x", "order": ' + b"9" * 5000 + b"}}}",
     "surrogate": b'{"entries": {"0": {"content": "\\ud83d"}}}',
+    "hidden": b'{"entries": {"0": {"content": "a\\u0000b"}, "0": {"content": "x"}}}',
+    "hidden and deep": b'{"entries": {"0": ' + b"[" * 1000 + b"]" * 1000 + b', "0": {"content": "x"}}}',
     "latin": '{"entries": {"0": {"content": "café"}}}'.encode("latin-1"),
     "picture": png()[:40],
     "archive": b"PK\x05\x06" + bytes(18),
@@ -105,6 +111,24 @@ def test_unknown_fields_come_back(client: TestClient) -> None:
     ok(client.patch(f"/v1/books/{book}/entries/1", json={"gist": "one line"}))
     losses = ok(client.get(f"/v1/books/{book}/export", params={"format": "sillytavern", "report": True}))
     assert {loss["setting"] for loss in losses["losses"]} == {"gist"}
+
+
+def test_a_large_file_comes_in_quickly(serving: Serving, backlog_begins: object) -> None:
+    """F1: a file of more than 2 MB with 1,100 entries is in the book in under a second of work, its vectors aside."""
+    rows = {
+        str(uid): {**DEFAULTS, "uid": uid, "key": [f"place {uid}", "port"], "content": f"Place {uid}. " + "lore " * 250}
+        for uid in range(1100)
+    }
+    data = json.dumps({"entries": rows}, indent=4).encode()
+    assert len(data) > 2_000_000
+    with serving() as client:
+        begun = process_time()
+        report = ok(posted(client, data), 201)
+        taken = process_time() - begun
+        assert report["added"] == report["pending_vectors"] == 1100
+        assert ok(client.get(f"/v1/books/{report['book']['id']}"))["counts"]["entries"] == 1100
+    # Measured: 0.25 to 0.35 s of the processor. A tracer, for coverage, makes it several times slower.
+    assert taken < (1.0 if gettrace() is None else 5.0)
 
 
 @pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
