@@ -57,7 +57,8 @@ def import_(
     if host:
         host_path(host)  # tells wrong usage before anything is started
     options = {"name": name, "mode": mode, "format": format, "host": host, "dry_run": dry_run or None}
-    report = import_file(client, file.read(), getattr(file, "name", ""), to=to, **options)
+    file_name = getattr(file, "name", "<stdin>")
+    report = import_file(client, file.read(), "" if file_name == "<stdin>" else file_name, to=to, **options)
     book = report["book"]
     print_json(report) if as_json else show_report(report, dry_run=dry_run)
     if wait and book and not dry_run:
@@ -67,8 +68,10 @@ def import_(
 
 
 def import_file(client: Client, data: bytes, file_name: str, *, to: str = "/v1/books/import", **options: Any) -> Any:
-    """Send a file; the report."""
-    return client.call("POST", to, params=options, files={"file": (file_name.rpartition("/")[2] or "file", data)})
+    """Send a file, which may have no name; the report."""
+    name = file_name.rpartition("/")[2]
+    sent = {"files": {"file": (name, data)}} if name else {"content": data}
+    return client.send("POST", to, params=options, **sent).json()
 
 
 def show_report(report: Mapping[str, Any], *, dry_run: bool = False) -> None:

@@ -124,6 +124,23 @@ def test_unreadable_file(worldbook: Worldbook, tmp_path: Path) -> None:
     assert worldbook("books", "list", "--json").json == []
 
 
+def test_a_file_from_stdin_has_no_name(worldbook: Worldbook, coast: str) -> None:
+    """A file that comes through a pipe does not name the book; the report says how it is called instead."""
+    rows = {"0": {"key": ["oru"], "content": "A port."}}
+    ran = worldbook("import", "-", "--json", input=json.dumps({"entries": rows}))
+    assert (ran.json["book"]["name"], ran.json["warnings"][0]["kind"]) == ("Imported book", "no_name")
+
+
+def test_copy(worldbook: Worldbook, coast: str) -> None:
+    """A book is copied under another name; a name that is taken is refused with the way out."""
+    worldbook("import", coast, "--name", "Coast")
+    copy = worldbook("books", "copy", "Coast", "Its copy").out.strip()
+    shown = [worldbook("books", "show", book, "--json").json for book in ("Coast", copy)]
+    assert shown[0]["counts"]["entries"] == shown[1]["counts"]["entries"] > 0
+    assert shown[1]["name"] == "Its copy"
+    assert "another name" in worldbook("books", "copy", "Coast", "Its copy", code=1).err
+
+
 def test_backup(worldbook: Worldbook, coast: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A backup is a database with the same books, and never overwrites a file."""
     worldbook("import", coast)
