@@ -56,7 +56,7 @@ def export_book(rt: Runtime, book_id: str, format: str = "worldbook") -> ExportF
     return ExportFile(name=_file_name(book, ending), media_type="application/json", data=write(book, format))
 
 
-def export_into_card(rt: Runtime, book_id: str, card: bytes, format: str) -> ExportFile:
+def export_into_card(rt: Runtime, book_id: str, card: bytes, format: str = "png") -> ExportFile:
     """The card `card`, a `png` or `charx`, with the book in it; all else of the card stays.
 
     A PNG is for V2 and for V3 readers, a CHARX for V3. What it loses of the book is what `character_book_v3` loses.
