@@ -69,6 +69,8 @@ class Settings(BaseSettings):
     """Bytes of an imported card: PNG, CHARX or BYAF, pictures included."""
     max_unpacked_bytes: int = 64_000_000
     """Bytes that anything compressed in a card may unpack to."""
+    max_backup_bytes: int = 4_000_000_000
+    """Bytes of a full backup that is restored."""
     max_books: int = 10_000
     """Books of the owner."""
     max_entries: int = 10_000

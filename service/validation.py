@@ -68,10 +68,15 @@ def parse_json(data: bytes) -> Any:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise _why_unreadable(data, str(error)) from None
+    check_storable(value)
+    return value
+
+
+def check_storable(value: object) -> None:
+    """Raises `Invalid` when a JSON value holds what no store can keep."""
     faults = _faults(value)
     if faults:
         raise Invalid(faults)
-    return value
 
 
 def _why_unreadable(data: bytes, detail: str) -> UnreadableFile | Invalid:

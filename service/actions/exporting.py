@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
-from service.formats import Limits, into_png, losses, write
+from service.formats import Limits, into_charx, into_png, losses, write
 from service.formats.report import NoHome
 from service.lore.book import STRICT, Book
 from service.lore.errors import TooLarge
@@ -16,6 +17,12 @@ from service.store.engine import reading
 
 _NOT_IN_FILE_NAMES = re.compile(r'[\\/:*?"<>|\x00-\x1f\x7f]+')
 _LONGEST = 180
+_CARDS: Mapping[str, tuple[str, Callable[[bytes, Book, Limits], bytes]]] = {
+    "png": ("image/png", into_png),
+    "charx": ("application/zip", into_charx),
+}
+"""By format, its media type and how a book gets into it."""
+CARDS = tuple(_CARDS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,19 +56,20 @@ def export_book(rt: Runtime, book_id: str, format: str = "worldbook") -> ExportF
     return ExportFile(name=_file_name(book, ending), media_type="application/json", data=write(book, format))
 
 
-def export_into_card(rt: Runtime, book_id: str, card: bytes) -> ExportFile:
-    """The PNG card `card` with the book in it, for V2 and for V3 readers; all else of the card stays.
+def export_into_card(rt: Runtime, book_id: str, card: bytes, format: str = "png") -> ExportFile:
+    """The card `card`, a `png` or `charx`, with the book in it; all else of the card stays.
 
-    What it loses of the book is what `character_book_v3` loses. Raises `NotFound`, `TooLarge`, `Invalid`, and
-    `UnreadableFile` when the file is no card in PNG.
+    A PNG is for V2 and for V3 readers, a CHARX for V3. What it loses of the book is what `character_book_v3` loses.
+    Raises `NotFound`, `TooLarge`, `Invalid`, and `UnreadableFile` when the file is no card of this format.
     """
+    media_type, into = _CARDS[format]
     settings = rt.settings
     if len(card) > settings.max_card_bytes:
         limit = settings.max_card_bytes
         raise TooLarge("the card is too large", limit=limit, actual=len(card), remedy="Make its picture smaller.")
     limits = Limits(json=settings.max_import_bytes, unpacked=settings.max_unpacked_bytes)
     book = _whole(rt, book_id)
-    return ExportFile(name=_file_name(book, "png"), media_type="image/png", data=into_png(card, book, limits))
+    return ExportFile(name=_file_name(book, format), media_type=media_type, data=into(card, book, limits))
 
 
 def export_report(rt: Runtime, book_id: str, format: str) -> ExportReport:

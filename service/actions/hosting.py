@@ -6,7 +6,6 @@ moment something is attached to it.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, cast
@@ -17,15 +16,14 @@ from sqlalchemy import Connection
 from service.actions.paging import Page, after, checked_limit, page_of
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
-from service.lore.book import HOST_KINDS, STRICT, HostKind
+from service.lore.book import HOST_KINDS, MAX_HOST_KEY, STRICT, HostKind, is_host_key
 from service.lore.errors import FieldError, Invalid, NotFound
 from service.lore.text import clean_line
 from service.store import hosts as stored
 from service.store.engine import reading, writing
 from service.store.hosts import HostId, StoredAttachment
 
-_MAX_KEY = 200
-_KEY_RULE = f"a key has 1 to {_MAX_KEY} characters, no control characters"
+_KEY_RULE = f"a key has 1 to {MAX_HOST_KEY} characters, no control characters"
 _WITH_CAST_FIRST = ("story", "novel")
 
 
@@ -79,7 +77,7 @@ class Attached:
 def parse_host(text: str, pointer: str = "#/hosts") -> HostId:
     """`kind:key` taken apart. Raises `Invalid` for the field at `pointer`."""
     kind, colon, key = text.partition(":")
-    if not colon or kind not in HOST_KINDS or not _is_key(key):
+    if not colon or kind not in HOST_KINDS or not is_host_key(key):
         fault = FieldError(
             pointer=pointer,
             detail=f"{text[:80]!r} is no host",
@@ -293,12 +291,8 @@ def _host_id(kind: str, key: str) -> HostId:
     if kind not in HOST_KINDS:
         remedy = f"one of {', '.join(HOST_KINDS)}"
         faults.append(FieldError(parameter="kind", detail=f"{kind[:80]!r} is no kind of host", remedy=remedy))
-    if not _is_key(key):
+    if not is_host_key(key):
         faults.append(FieldError(parameter="key", detail=f"{key[:80]!r} is no key", remedy=_KEY_RULE))
     if faults:
         raise Invalid(faults)
     return HostId(kind, key)
-
-
-def _is_key(key: str) -> bool:
-    return 0 < len(key) <= _MAX_KEY and not any(unicodedata.category(letter) == "Cc" for letter in key)

@@ -54,7 +54,8 @@ class ImportReport:
     removed: int
     skipped: tuple[Skipped, ...] = ()
     no_home: tuple[NoHome, ...] = ()
-    """Settings without effect in a world book. They are kept for export."""
+    """Settings without effect in a world book. Those of entries are kept for export; those of the file itself too, when
+    the book is made of it or replaced by it."""
     warnings: tuple[ImportWarning, ...] = ()
     pending_vectors: int = 0
     """Entries of the book that cannot be found by meaning yet."""

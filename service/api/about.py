@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse
 from embeddings.calibration import UNCALIBRATED
 from service import tokenizers
 from service.actions import editing
+from service.actions.exporting import CARDS
 from service.actions.presenting import default_tokenizer
 from service.actions.runtime import Runtime
 from service.api import examples, pages
@@ -37,6 +38,7 @@ class Limits:
     card_bytes: int
     """Of a PNG, CHARX or BYAF."""
     unpacked_bytes: int
+    backup_bytes: int
     books: int
     entries: int
     """Of one book."""
@@ -79,7 +81,7 @@ class Capabilities:
     formats: tuple[str, ...]
     """Read, and recognised by what is inside."""
     export_formats: tuple[str, ...]
-    """Written; `png` into a card that is sent along."""
+    """Written; `png` and `charx` into a card that is sent along."""
     tokenizers: tuple[str, ...]
     """Those that count exactly; any other model is counted with a margin, and the answer says so."""
     default_tokenizer: str
@@ -132,6 +134,7 @@ def read_capabilities(runtime: Rt) -> Capabilities:
             import_bytes=settings.max_import_bytes,
             card_bytes=settings.max_card_bytes,
             unpacked_bytes=settings.max_unpacked_bytes,
+            backup_bytes=settings.max_backup_bytes,
             books=settings.max_books,
             entries=settings.max_entries,
             entries_a_call=settings.max_entries_a_call,
@@ -141,7 +144,7 @@ def read_capabilities(runtime: Rt) -> Capabilities:
         dialects=get_args(Dialect),
         host_kinds=HOST_KINDS,
         formats=NAMES,
-        export_formats=(*WRITTEN, "png"),
+        export_formats=(*WRITTEN, *CARDS),
         tokenizers=tokenizers.known(),
         default_tokenizer=default_tokenizer(runtime).name,
         budget_tokens=settings.budget_tokens,

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Iterator
+from os import SEEK_END
+from typing import Any, BinaryIO
 from urllib.parse import quote
 
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from service.lore.book import Book, Entry
 from service.validation import adapter
 
+_CHUNK = 262_144
 _TAG = re.compile(r'(?:W/)?"([^"]*)"')
 
 
@@ -34,7 +37,24 @@ def created(value: Book | Entry, location: str) -> Response:
 
 
 def as_file(data: bytes, name: str, media_type: str) -> Response:
-    """A download under its name (RFC 6266: an ASCII name for old clients, the true one encoded)."""
+    """A download under its name."""
+    return Response(data, headers={"Content-Disposition": _disposition(name)}, media_type=media_type)
+
+
+def as_large_file(file: BinaryIO, name: str, media_type: str) -> Response:
+    """The same for a file on the disk, which is closed once it has been sent."""
+    headers = {"Content-Disposition": _disposition(name), "Content-Length": str(file.seek(0, SEEK_END))}
+    return StreamingResponse(_chunks(file), headers=headers, media_type=media_type)
+
+
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    with file:
+        file.seek(0)
+        while chunk := file.read(_CHUNK):
+            yield chunk
+
+
+def _disposition(name: str) -> str:
+    """RFC 6266: an ASCII name for old clients, the true one encoded."""
     plain = re.sub(r"[^A-Za-z0-9._ -]", "_", name)
-    disposition = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
-    return Response(data, headers={"Content-Disposition": disposition}, media_type=media_type)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

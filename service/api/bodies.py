@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from tempfile import TemporaryFile
+from typing import Annotated, Any, BinaryIO
 
 from fastapi import Depends
 from fastapi.routing import APIRoute
@@ -22,6 +23,7 @@ from service.validation import parse_json
 
 JSON_TYPES = ("application/json", "application/merge-patch+json")
 MULTIPART = "multipart/form-data"
+NDJSON = "application/x-ndjson"
 LARGE_BODY = 50_000
 """Bytes from which a body is parsed on a thread, since it would hold up the answers to all others."""
 MULTIPART_FRAME = 10_000
@@ -103,6 +105,21 @@ async def uploaded(request: Request) -> Upload:
 
 
 Uploaded = Annotated[Upload, Depends(uploaded)]
+
+
+async def spooled(request: Request) -> AsyncIterator[BinaryIO]:
+    """A body that is too large for memory, in a file that vanishes with the request."""
+    _check_encoding(request)
+    if _content_type(request)[0] == MULTIPART:
+        raise UnsupportedMediaType(MULTIPART, (NDJSON,))
+    capped = _capped(request, settings_of(request).max_backup_bytes, "WORLDBOOK_MAX_BACKUP_BYTES")
+    with TemporaryFile() as file:
+        async for chunk in capped.stream():
+            file.write(chunk)
+        yield file
+
+
+Spooled = Annotated[BinaryIO, Depends(spooled)]
 
 UPLOAD_BODY: dict[str, Any] = {
     "requestBody": {

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 from fastapi import Body, Query
 from starlette.responses import Response
 
-from service.actions import editing
+from service.actions import copying, editing
+from service.actions.copying import Copy
 from service.actions.paging import Page
 from service.api import examples
 from service.api.answers import created, versioned
@@ -46,6 +47,27 @@ def create_book(runtime: Rt, once: JsonOnce, book: Annotated[Book, Body(examples
 
     def create() -> Response:
         new = editing.create_book(runtime, book)
+        return created(new, f"/v1/books/{new.id}")
+
+    return once(create)
+
+
+@router.post(
+    "/v1/books/{book}/copy",
+    status_code=201,
+    response_model=Book,
+    responses=answering(201, examples.BOOK, *_POSTED, "not-found", "name-taken", "in-progress", "idempotency-mismatch"),
+)
+def copy_book(
+    runtime: Rt, once: JsonOnce, book_id: BookId, copy: Annotated[Copy, Body(examples=[examples.COPY])]
+) -> Response:
+    """A copy of the book that is yours to edit, with its entries under their numbers. Nothing is embedded again.
+
+    Token counts are zero here: read the new book for them.
+    """
+
+    def create() -> Response:
+        new = copying.copy_book(runtime, book_id, copy)
         return created(new, f"/v1/books/{new.id}")
 
     return once(create)

@@ -211,6 +211,7 @@ CAPABILITIES: dict[str, Any] = {
         "import_bytes": 16_000_000,
         "card_bytes": 20_000_000,
         "unpacked_bytes": 64_000_000,
+        "backup_bytes": 4_000_000_000,
         "books": 10_000,
         "entries": 10_000,
         "entries_a_call": 500,
@@ -220,7 +221,7 @@ CAPABILITIES: dict[str, Any] = {
     "dialects": ["world"],
     "host_kinds": ["character", "story", "novel", "server", "persona", "conversation"],
     "formats": ["worldbook", "character_card", "sillytavern"],
-    "export_formats": ["worldbook", "sillytavern", "png"],
+    "export_formats": ["worldbook", "sillytavern", "png", "charx"],
     "tokenizers": ["cl100k_base", "o200k_base"],
     "default_tokenizer": "o200k_base",
     "budget_tokens": 2000,
@@ -262,3 +263,10 @@ IMPORTED_INTO: dict[str, Any] = {
     "pending_vectors": 1,
 }
 EXPORTED: dict[str, Any] = {"format": "sillytavern", "losses": [{"setting": "gist", "count": 12}]}
+
+RESTORED = {
+    "restored": {"issued_ids": 2, "books": 2, "entries": 93, "hosts": 1, "cast_members": 0, "attachments": 1},
+    "present": {"issued_ids": 0, "books": 0, "entries": 0, "hosts": 0, "cast_members": 0, "attachments": 0},
+}
+
+COPY = {"name": "Salt Coast, after the flood"}

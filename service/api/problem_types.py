@@ -68,6 +68,13 @@ PROBLEM_TYPES = (
         remedy="`remedy` of the problem names the way out.",
     ),
     ProblemType(
+        name="restore-conflict",
+        status=409,
+        title="The backup contradicts what is stored",
+        when="An id or a name of the backup belongs to something else here; nothing was restored.",
+        remedy="Delete or rename what stands in the way, or restore into an empty database.",
+    ),
+    ProblemType(
         name="in-progress",
         status=409,
         title="The same request is still running",

@@ -141,11 +141,11 @@ def export_into_card(
     runtime: Rt,
     file: Uploaded,
     book_id: BookId,
-    format: Annotated[Literal["png"], Query(description="Of the card that is sent.")] = "png",
+    format: Annotated[Literal[exporting.CARDS], Query(description="Of the card that is sent.")] = "png",  # type: ignore[valid-type]
 ) -> Response:
-    """The PNG card that is sent, with the book in it as V2 and as V3; the picture and the character stay as they are.
+    """The card that is sent, with the book in it: a PNG as V2 and as V3, a CHARX as V3. All else of it stays as it is.
 
     What it loses is what `GET …/export?format=character_book_v3&report=true` tells.
     """
-    made = exporting.export_into_card(runtime, book_id, file.data)
+    made = exporting.export_into_card(runtime, book_id, file.data, format)
     return as_file(made.data, made.name, made.media_type)

@@ -13,7 +13,7 @@ from service.cli.output import print_json, print_table, say
 
 @click.group()
 def books() -> None:
-    """List, show, create, edit and delete books."""
+    """List, show, create, copy, edit and delete books."""
 
 
 @books.command("list")
@@ -76,6 +76,20 @@ def show(client: Client, book: str, as_json: bool) -> None:
 def create(client: Client, name: str, description: str, as_json: bool) -> None:
     """Create an empty book and print its id."""
     made = client.call("POST", "/v1/books", json={"name": name, "description": description})
+    print_json(made) if as_json else click.echo(made["id"])
+
+
+@books.command()
+@click.argument("book")
+@click.argument("name")
+@as_json
+@on_service()
+def copy(client: Client, book: str, name: str, as_json: bool) -> None:
+    """Copy a book under another name and print the copy's id.
+
+    The two are edited apart from each other; nothing is embedded again.
+    """
+    made = client.call("POST", f"/v1/books/{book_id(client, book)}/copy", json={"name": name})
     print_json(made) if as_json else click.echo(made["id"])
 
 

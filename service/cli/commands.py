@@ -40,6 +40,7 @@ for command in (
     asking.preview,
     asking.fetch,
     upkeep.backup,
+    upkeep.restore,
     upkeep.migrate,
     upkeep.calibrate,
     upkeep.doctor,

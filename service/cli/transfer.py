@@ -17,6 +17,7 @@ from service.cli.output import console, print_json, say
 POLL_SECONDS = 0.2
 STALLED_SECONDS = 120.0
 """Without one new vector for this long, waiting ends; loading a model takes seconds, never this."""
+CARDS = ("png", "charx")
 FAILING_SECONDS = 5.0
 """The same while the model says that it fails: it may be a remote one that comes back."""
 
@@ -56,7 +57,8 @@ def import_(
     if host:
         host_path(host)  # tells wrong usage before anything is started
     options = {"name": name, "mode": mode, "format": format, "host": host, "dry_run": dry_run or None}
-    report = import_file(client, file.read(), getattr(file, "name", ""), to=to, **options)
+    file_name = getattr(file, "name", "<stdin>")
+    report = import_file(client, file.read(), "" if file_name == "<stdin>" else file_name, to=to, **options)
     book = report["book"]
     print_json(report) if as_json else show_report(report, dry_run=dry_run)
     if wait and book and not dry_run:
@@ -66,8 +68,10 @@ def import_(
 
 
 def import_file(client: Client, data: bytes, file_name: str, *, to: str = "/v1/books/import", **options: Any) -> Any:
-    """Send a file; the report."""
-    return client.call("POST", to, params=options, files={"file": (file_name.rpartition("/")[2] or "file", data)})
+    """Send a file, which may have no name; the report."""
+    name = file_name.rpartition("/")[2]
+    sent = {"files": {"file": (name, data)}} if name else {"content": data}
+    return client.send("POST", to, params=options, **sent).json()
 
 
 def show_report(report: Mapping[str, Any], *, dry_run: bool = False) -> None:
@@ -149,9 +153,9 @@ def _check_progress(client: Client, left: int, seconds: float) -> None:
 @click.argument("book")
 @click.option(
     "--format",
-    help="worldbook (default; loses nothing), sillytavern, character_book_v2, character_book_v3, lorebook_v3 or png.",
+    help="worldbook (default; loses nothing), sillytavern, character_book_v2 or _v3, lorebook_v3, png or charx.",
 )
-@click.option("--card", type=click.File("rb"), help="With png: a PNG card, which is written with the book in it.")
+@click.option("--card", type=click.File("rb"), help="With png or charx: a card, which is written with the book in it.")
 @click.option("-o", "--output", type=click.File("wb"), default="-", help="Default: stdout.")
 @on_service()
 def export(client: Client, book: str, format: str | None, card: BinaryIO | None, output: BinaryIO) -> None:
@@ -159,10 +163,10 @@ def export(client: Client, book: str, format: str | None, card: BinaryIO | None,
 
     What its format cannot hold is named on stderr.
     """
-    if card is not None and format not in (None, "png"):
-        raise click.UsageError(f"--card is for --format png, not {format}.")
-    if card is None and format == "png":
-        raise click.UsageError("--format png needs --card, a PNG card to write the book into.")
+    if card is not None and format not in (None, *CARDS):
+        raise click.UsageError(f"--card is for --format {' or '.join(CARDS)}, not {format}.")
+    if card is None and format in CARDS:
+        raise click.UsageError(f"--format {format} needs --card, a card to write the book into.")
     path = f"/v1/books/{book_id(client, book)}/export"
     format = format or ("png" if card else "worldbook")
     held = "character_book_v3" if card else format
@@ -170,7 +174,7 @@ def export(client: Client, book: str, format: str | None, card: BinaryIO | None,
     if card is None:
         answer = client.send("GET", path, params={"format": format})
     else:
-        answer = client.send("POST", path, params={"format": format}, files={"file": ("card.png", card.read())})
+        answer = client.send("POST", path, params={"format": format}, files={"file": ("card", card.read())})
     output.write(answer.content)
     for each in losses["losses"]:
         say(f"{format} cannot hold: {each['setting']} ({each['count']})", aside=True)

@@ -1,28 +1,63 @@
-"""Care of an installation: backup, migrate, calibrate, doctor. They never work on a running service."""
+"""Care of an installation: backup, restore, migrate, calibrate, doctor. Backups as lines go through the service."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import BinaryIO
 
 import click
 
-from service.cli.client import configured
+from service.cli.client import Client, configured, connected
 from service.cli.failures import Failure, plainly
+from service.cli.options import on_service
 from service.cli.output import console, say
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-def backup(file: Path) -> None:
+@click.option("--ndjson", is_flag=True, help="Instead as lines of JSON, which `worldbook restore` takes.")
+@click.option("--url", envvar="WORLDBOOK_URL", metavar="ADDRESS", help="With --ndjson: the service to back up.")
+def backup(file: Path, ndjson: bool, url: str | None) -> None:
     """Copy the embedded database to a file.
 
-    The copy is consistent, also while the service runs.
+    The copy is consistent, also while the service runs. With --ndjson the file is for any database, PostgreSQL too, and
+    can be restored beside what is there.
     """
     from service.actions.backup import backup as write
 
+    if ndjson:
+        _download(file, url)
+        return
     with plainly():
         write(configured(), file)
     say(f"Wrote {file}. To go back to it: stop the service and put it in place of the database.")
+
+
+def _download(file: Path, url: str | None) -> None:
+    if file.exists():
+        raise Failure(f"{file} is there already", remedy="Name a new file.")
+    with connected(url, model=False) as client:
+        answer = client.send("GET", "/v1/backup", timeout=None)
+    try:
+        file.write_bytes(answer.content)
+    except OSError as error:
+        raise Failure(f"cannot write {file}: {error.strerror}", remedy="Check the folder and its disk.") from None
+    say(f"Wrote {file}. `worldbook restore {file}` brings it back, here or elsewhere.")
+
+
+@click.command()
+@click.argument("file", type=click.File("rb"))
+@on_service()
+def restore(client: Client, file: BinaryIO) -> None:
+    """Bring back what `backup --ndjson` wrote.
+
+    Books and hosts keep their ids. What is there already with the same content stays; if an id belongs to something
+    else, nothing is restored.
+    """
+    headers = {"Content-Type": "application/x-ndjson"}
+    report = client.send("POST", "/v1/restore", content=file.read(), headers=headers, timeout=None).json()
+    for table in ("books", "entries", "hosts", "attachments"):
+        say(f"{report['restored'][table]} {table} restored, {report['present'][table]} there already")
 
 
 @click.command()

@@ -14,6 +14,7 @@ from service.formats import (
     backyard,
     cards,
     character_book,
+    charx_card,
     chub,
     generic,
     kobold,
@@ -28,11 +29,23 @@ from service.formats import (
 from service.formats.containers import DEFAULT_LIMITS, Limits, Opened, is_card_file, open_file
 from service.formats.decoding import Decoded, decode
 from service.formats.format import Format
-from service.formats.report import ImportWarning, NoHome, Reading
+from service.formats.report import ImportWarning, NoHome, Reading, counted
 from service.lore.book import Book
 from service.lore.errors import FieldError, Invalid, UnreadableFile
 
-__all__ = ["FORMATS", "NAMES", "WRITTEN", "Limits", "into_png", "is_card_file", "losses", "read", "recognise", "write"]
+__all__ = [
+    "FORMATS",
+    "NAMES",
+    "WRITTEN",
+    "Limits",
+    "into_charx",
+    "into_png",
+    "is_card_file",
+    "losses",
+    "read",
+    "recognise",
+    "write",
+]
 
 FORMATS: tuple[Format, ...] = (
     worldbook.FORMAT,
@@ -55,6 +68,8 @@ NAMES = tuple(row.name for row in FORMATS)
 """Those that are read."""
 WRITTEN = tuple(row.name for row in FORMATS if row.write is not None)
 """Those that are written too."""
+
+_TELLING = frozenset[str]().union(*(row.telling for row in FORMATS))
 
 T = TypeVar("T")
 
@@ -92,7 +107,7 @@ def write(book: Book, format: str) -> bytes:
     row = named(format)
     if row.write is None:
         raise _unfit(f"{format} is only read, not written", WRITTEN)
-    return json.dumps(row.write(book), indent=row.indent, ensure_ascii=False).encode()
+    return json.dumps(_written(row, book)[0], indent=row.indent, ensure_ascii=False).encode()
 
 
 def into_png(card: bytes, book: Book, limits: Limits = DEFAULT_LIMITS) -> bytes:
@@ -100,12 +115,17 @@ def into_png(card: bytes, book: Book, limits: Limits = DEFAULT_LIMITS) -> bytes:
     return png_card.with_book(card, book, limits)
 
 
+def into_charx(card: bytes, book: Book, limits: Limits = DEFAULT_LIMITS) -> bytes:
+    """A CHARX card with this book in it. Raises as `into_png` does."""
+    return charx_card.with_book(card, book, limits)
+
+
 def losses(book: Book, format: str) -> tuple[NoHome, ...]:
     """What of the book `write` leaves out, by name and count. Raises as `write` does."""
     row = named(format)
     if row.write is None:
         raise _unfit(f"{format} is only read, not written", WRITTEN)
-    return row.losses(book)
+    return counted([*(each.setting for each in row.losses(book) for _ in range(each.count)), *_written(row, book)[1]])
 
 
 def named(format: str) -> Format:
@@ -114,6 +134,18 @@ def named(format: str) -> Format:
         if row.name == format:
             return row
     raise _unfit(f"{format!r} is not a format", NAMES)
+
+
+def _written(row: Format, book: Book) -> tuple[Any, list[str]]:
+    """The book as JSON values, and the fields left out because with them it would be taken for another format."""
+    value: Any = row.write(book) if row.write is not None else {}
+    strange = [name for name in value if name in _TELLING and name not in row.telling]
+    plain = {name: each for name, each in value.items() if name not in strange}
+    return (value, []) if not strange or _taken_for(value) is _taken_for(plain) else (plain, strange)
+
+
+def _taken_for(value: object) -> Format | None:
+    return next((row for row in FORMATS if row.recognise(value)), None)
 
 
 def _unfit(detail: str, fit: tuple[str, ...]) -> Invalid:
@@ -137,10 +169,10 @@ def _first(opened: Opened, attempt: Callable[[Decoded], T]) -> tuple[T, tuple[Im
 
 
 def _recognised(value: Any, format: str | None = None) -> Format:
-    rows = FORMATS if format is None else (named(format),)
-    for row in rows:
-        if row.recognise(value):
-            return row
+    row = None if format is None else named(format)
+    found = _taken_for(value) if row is None else row if row.recognise(value) else None
+    if found is not None:
+        return found
     raise UnreadableFile(
         "the file is none of the known formats" if format is None else f"the file is not {format}",
         fault="unknown_format",

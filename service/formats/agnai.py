@@ -35,7 +35,9 @@ def recognise(value: object) -> bool:
     if value.get("kind") == "memory":
         return True
     rows = value.get("entries")
-    return isinstance(rows, list) and any(isinstance(row, dict) and {"keywords", "entry"} <= row.keys() for row in rows)
+    return isinstance(rows, list) and any(
+        isinstance(row, dict) and {"keywords", "entry"} <= row.keys() and "content" not in row for row in rows
+    )
 
 
 def read(value: Any) -> Reading:
@@ -55,7 +57,7 @@ def read(value: Any) -> Reading:
     )
 
 
-FORMAT = Format(name=NAME, recognise=recognise, read=read)
+FORMAT = Format(name=NAME, recognise=recognise, telling=frozenset({"kind"}), read=read)
 
 
 def _row(_place: int, raw: dict[str, Any]) -> Row:

@@ -63,6 +63,27 @@ class Archive:
         with _plainly(), self.zip.open(member) as opened:
             return opened.read(member.file_size)  # without a size it would unpack whatever a liar packed
 
+    def with_member(self, file: bytes, name: str, data: bytes, limit: int) -> bytes:
+        """`file`, the bytes of this archive, with other `data` in one member; what stands before the archive stays.
+
+        Raises as `read` does, and `TooLarge` when all members together unpack to more than `limit`.
+        """
+        members = {member.filename: member for member in self.zip.infolist()}.values()  # the last of one name counts
+        if (size := sum(member.file_size for member in members)) > limit:
+            remedy = "Raise WORLDBOOK_MAX_UNPACKED_BYTES if you trust the file."
+            raise TooLarge(f"the archive unpacks to {size:,} bytes", limit=limit, actual=size, remedy=remedy)
+        before = file[: min(member.header_offset for member in members)]
+        made = io.BytesIO(before)
+        with zipfile.ZipFile(made, "a" if before else "w") as copy:
+            copy.comment = self.zip.comment
+            for member in members:
+                content = data if member.filename == name else self._whole(member)
+                copy.writestr(_described(member), content, member.compress_type)
+        return made.getvalue()
+
+    def _whole(self, member: zipfile.ZipInfo) -> bytes:
+        return b"" if member.is_dir() else self.read(member.filename, member.file_size)
+
 
 def is_zip(file: bytes) -> bool:
     """Whether the file ends as an archive does."""
@@ -107,6 +128,14 @@ def _check_size(file: bytes) -> None:
         raise TooLarge("the list of members is too long", limit=MAX_DIRECTORY, actual=size, remedy="Remove some.")
     if file[max(0, end - 20) : max(0, end - 16)] == _LOCATOR_64:  # would overrule both numbers
         raise _bad("the archive is of the kind for more than 4 GB")
+
+
+def _described(member: zipfile.ZipInfo) -> zipfile.ZipInfo:
+    """Name, date and rights of a member, without where it stands and how large it is."""
+    found = zipfile.ZipInfo(member.filename, member.date_time)
+    found.compress_type, found.comment = member.compress_type, member.comment
+    found.create_system, found.external_attr = member.create_system, member.external_attr
+    return found
 
 
 @contextmanager

@@ -38,7 +38,7 @@ def read(value: Any) -> Reading:
     return character_book.read_as(book, 2, format, f"{owner[:180]}'s Lorebook" if owner else None)
 
 
-FORMAT = Format(name=NAME, recognise=recognise, read=read)
+FORMAT = Format(name=NAME, recognise=recognise, telling=frozenset({"loreItems"}), read=read)
 
 
 def _entry(item: Any) -> Any:

@@ -97,7 +97,7 @@ def with_book(card: Mapping[str, Any], book: Book, version: Literal[2, 3]) -> di
     return {**spec, "data": data, **kept}
 
 
-FORMAT = Format(name=NAME, recognise=recognise, read=read)
+FORMAT = Format(name=NAME, recognise=recognise, telling=frozenset({"spec"}), read=read)
 
 
 def _data(card: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -44,7 +44,7 @@ def recognise(value: object, version: Version) -> bool:
     if not isinstance(entries, list):
         return False
     rows = [row for row in entries if isinstance(row, dict)]
-    if any(_is_world_info(row) or not _STRANGE.isdisjoint(row) for row in rows):
+    if any(_is_world_info(row) or (not _STRANGE.isdisjoint(row) and "extensions" not in row) for row in rows):
         return False
     if version == 3:
         return any("use_regex" in row for row in rows)

@@ -21,7 +21,19 @@ from service.lore.errors import TooLarge, UnreadableFile
 
 KEYWORDS = ("ccv3", "chara", "char", "naidata")
 """Keywords of PNG chunks, the one that counts most first: card V3, V2 or V1, a rare name for it, a NovelAI lorebook."""
-_IMAGES = {b"\xff\xd8\xff": "a JPEG image", b"GIF8": "a GIF image", b"RIFF": "a WEBP image or a sound"}
+_ORIGINAL = "Cards travel in PNG and CHARX: get the original file."
+_UNPACK = "Unpack it, and import the files that are in it."
+_OTHERS = {
+    b"\xff\xd8\xff": ("a JPEG image without a card in it", _ORIGINAL),
+    b"GIF8": ("a GIF image without a card in it", _ORIGINAL),
+    b"RIFF": ("a WEBP image or a sound without a card in it", _ORIGINAL),
+    b"\x1f\x8b": ("a gzip archive", _UNPACK),
+    b"7z\xbc\xaf": ("a 7z archive", _UNPACK),
+    b"Rar!": ("a RAR archive", _UNPACK),
+    b"%PDF": ("a PDF", "Export the lorebook itself."),
+    b"<": ("a web page or XML", "Download the file itself, and not the page that shows it."),
+}
+"""What people send by mistake, by its first bytes, and what to do instead."""
 _MOST_PARTS = 16
 """Chunks of an image that are tried; a card has one or two."""
 _PROTECTED = b"rcc||"
@@ -77,10 +89,9 @@ def open_file(file: bytes, limits: Limits) -> Opened:
         return _png(file, limits)
     if archives.is_zip(file) or file.startswith(archives.START):
         return _zip(file, limits)
-    for magic, what in _IMAGES.items():
+    for magic, (what, remedy) in _OTHERS.items():
         if file.startswith(magic):
-            remedy = "Cards travel in PNG and CHARX: get the original file."
-            raise UnreadableFile(f"{what} without a card in it", fault="unknown_format", remedy=remedy)
+            raise UnreadableFile(what, fault="unknown_format", remedy=remedy)
     return Opened("json", (Part("the file", lambda: file),))
 
 
@@ -141,9 +152,7 @@ def _zip(file: bytes, limits: Limits) -> Opened:
     told: Any = decode(_member(archive, manifest, limits)).value if manifest is not None else None
     characters = told.get("characters") if isinstance(told, dict) else None
     if not isinstance(characters, list) or not all(isinstance(each, str) for each in characters):
-        raise UnreadableFile(
-            "a zip archive that is no card", fault="no_card", remedy="Unpack it, and import the files that are in it."
-        )
+        raise UnreadableFile("a zip archive that is no card", fault="no_card", remedy=_UNPACK)
     if not characters:
         raise UnreadableFile("an archive without a character", fault="no_card", remedy="Export it again.")
     more = len(characters) - 1

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from service.lore.errors import TooLarge, UnreadableFile
-from service.validation import parse_json
+from service.lore.errors import FieldError, Invalid, TooLarge, UnreadableFile
+from service.validation import check_storable, parse_json
 
 MAX_CONTAINERS = 1_000_000
 """Lists and objects of a file: each takes fifty times its two bytes in memory, and no lorebook has so many."""
+_HIDDEN = "nested too deep under a repeated key"
 UTF8 = "Save it as UTF-8 and send it again."
 
 
@@ -55,8 +56,21 @@ def decode(data: bytes) -> Decoded:
         repeating.append(Repeating(pairs))
         return repeating[-1]
 
-    value = json.loads(text.removeprefix(BOM_UTF8).decode(), object_pairs_hook=as_object)
+    try:
+        value = json.loads(text.removeprefix(BOM_UTF8).decode(), object_pairs_hook=as_object)
+    except RecursionError:
+        raise Invalid([FieldError(pointer="#", detail=_HIDDEN, remedy="flatten it")]) from None
+    for each in repeating:  # `parse_json` saw but the last value of each key
+        _check_hidden(each)
     return Decoded(value, tuple(repeating))
+
+
+def _check_hidden(repeating: Repeating) -> None:
+    try:
+        check_storable([list(pair) for pair in repeating.pairs])
+    except Invalid as error:
+        faults = [replace(fault, pointer="#", detail=f"under a repeated key: {fault.detail}") for fault in error.errors]
+        raise Invalid(faults) from None
 
 
 def _text(data: bytes) -> bytes:

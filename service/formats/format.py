@@ -18,6 +18,8 @@ class Format:
     """By content alone."""
     read: Callable[[object], Reading]
     """Of a value that was recognised. Raises `Invalid` or `UnreadableFile`; one bad entry is skipped, not raised."""
+    telling: frozenset[str] = frozenset()
+    """Fields at the top of a file that tell of this format."""
     write: Callable[[Book], object] | None = None
     """Of a book with its entries; None: the format is only read."""
     losses: Callable[[Book], tuple[NoHome, ...]] = lambda _: ()

@@ -52,4 +52,6 @@ def losses(book: Book) -> tuple[NoHome, ...]:
     return character_book.losses(replace(book, extensions=rest), 3)
 
 
-FORMAT = Format(name=NAME, recognise=recognise, read=read, write=write, losses=losses, indent=4)
+FORMAT = Format(
+    name=NAME, recognise=recognise, telling=frozenset({"spec"}), read=read, write=write, losses=losses, indent=4
+)

@@ -19,6 +19,7 @@ from service.lore.errors import UnreadableFile
 
 NAME = "novelai"
 NEWEST = 6
+TELLING = frozenset({"lorebookVersion", "storyContainerVersion", "scenarioVersion"})
 _HOME = {"text", "displayName", "keys", "enabled", "forceActivation", "id", "lastUpdatedAt"}
 _BOOK_HOME = {"lorebookVersion", "entries", "order"}
 _NEUTRAL: Mapping[str, tuple[Any, ...]] = {
@@ -43,7 +44,7 @@ def recognise(value: object) -> bool:
     """The file states the version of a lorebook, a story or a scenario."""
     if not isinstance(value, dict):
         return False
-    return not value.keys().isdisjoint({"lorebookVersion", "storyContainerVersion", "scenarioVersion"})
+    return not value.keys().isdisjoint(TELLING)
 
 
 def read(value: Any) -> Reading:
@@ -69,7 +70,7 @@ def read(value: Any) -> Reading:
     )
 
 
-FORMAT = Format(name=NAME, recognise=recognise, read=read)
+FORMAT = Format(name=NAME, recognise=recognise, telling=TELLING, read=read)
 
 
 def _inside(value: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

@@ -47,7 +47,7 @@ def read(value: Any) -> Reading:
     )
 
 
-FORMAT = Format(name=NAME, recognise=recognise, read=read)
+FORMAT = Format(name=NAME, recognise=recognise, telling=frozenset({"type"}), read=read)
 
 
 def _row(_place: int, raw: dict[str, Any]) -> Row | str:

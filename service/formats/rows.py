@@ -106,7 +106,7 @@ def gather(rows: Sequence[object], row_of: Callable[[int, dict[str, Any]], Row |
         content = names.text(row.content)
         shown = names.first_line((*row.titles, *aliases[:1]))[: names.MAX_TITLE] or None
         if content is None or not content.strip():
-            skipped.append(_skip(place, shown, "no_content", "an entry without content"))
+            skipped.append(_skip(place, shown, "no_content", _no_content(row.content)))
         elif len(content) > MAX_CONTENT:
             detail = f"{len(content)} characters, at most {MAX_CONTENT} fit"
             skipped.append(_skip(place, shown, "too_long", detail))
@@ -183,6 +183,11 @@ def _entry(row: Row, content: str, aliases: tuple[str, ...]) -> Entry:
         enabled=row.enabled,
         extensions=row.extensions,
     )
+
+
+def _no_content(given: object) -> str:
+    what = "a list" if isinstance(given, list) else "an object" if isinstance(given, dict) else ""
+    return f"an entry with {what} for its content" if what else "an entry without content"
 
 
 def _kind_of(value: object) -> str:

@@ -120,7 +120,7 @@ def without_home(raw: Mapping[str, Any]) -> Iterator[str]:
             continue
         if name == "extensions" and isinstance(value, Mapping):
             said = {"position", *EXTENSIONS, *raw}
-            yield from (f"extensions.{each}" for each in value if each not in said)
+            yield from (f"extensions.{each}" for each in value if each not in said and value[each] is not None)
         elif not is_neutral(name, value):
             yield name
 

@@ -35,7 +35,10 @@ def recognise(value: object) -> bool:
     entries = value.get("entries") if isinstance(value, dict) else None
     if not isinstance(entries, (dict, list)):
         return False
-    return any(isinstance(row, dict) and isinstance(row.get("strategy"), dict) for _, row in keyed(entries))
+    return any(
+        isinstance(row, dict) and isinstance(row.get("strategy"), dict) and row.keys().isdisjoint({"key", "keys"})
+        for _, row in keyed(entries)
+    )
 
 
 def read(value: Any) -> Reading:

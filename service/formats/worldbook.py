@@ -86,7 +86,9 @@ def losses(_book: Book) -> tuple[NoHome, ...]:
     return ()
 
 
-FORMAT = Format(name=NAME, recognise=recognise, read=read, write=write, losses=losses, indent=2)
+FORMAT = Format(
+    name=NAME, recognise=recognise, telling=frozenset({"format"}), read=read, write=write, losses=losses, indent=2
+)
 
 
 def _entry(row: object, index: int, unknown: list[str]) -> Entry | Skipped:

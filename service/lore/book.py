@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
+from unicodedata import category
 
 from annotated_types import Ge, Le, MaxLen, MinLen
 
@@ -21,6 +22,7 @@ Dialect = Literal["world"]
 VectorState = Literal["ready", "pending", "failed"]
 HostKind = Literal["character", "story", "novel", "server", "persona", "conversation"]
 HOST_KINDS: tuple[HostKind, ...] = ("character", "story", "novel", "server", "persona", "conversation")
+MAX_HOST_KEY = 200
 
 Title = Annotated[str, MinLen(1), MaxLen(200)]
 Alias = Annotated[str, MinLen(1), MaxLen(200)]
@@ -151,3 +153,8 @@ class Book:
 def handle_of(book_id: str, entry_id: int) -> str:
     """The short stable name of an entry: `bakiru-17`."""
     return f"{book_id}-{entry_id}"
+
+
+def is_host_key(key: str) -> bool:
+    """Whether an app may call a host so: 1 to 200 characters, none of them a control character."""
+    return 0 < len(key) <= MAX_HOST_KEY and not any(category(letter) == "Cc" for letter in key)

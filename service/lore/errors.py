@@ -9,6 +9,7 @@ WorldbookError
 ├── NameTaken            the name is another book's
 ├── VersionMismatch      the caller edits something older than what is stored
 ├── Conflict             the state does not allow it
+│   └── RestoreConflict  an id of a backup is taken by something else
 ├── Unavailable          the store is busy or cannot be reached
 └── SchemaMismatch       the database was written by another version of the program
 
@@ -91,6 +92,10 @@ class VersionMismatch(WorldbookError):
 
 class Conflict(WorldbookError):
     """The state does not allow it; the remedy names the way out."""
+
+
+class RestoreConflict(Conflict):
+    """An id or a name of the backup is taken by something else; nothing was restored."""
 
 
 class Unavailable(WorldbookError):

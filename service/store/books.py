@@ -167,7 +167,7 @@ def _absent(book_id: str) -> NotFound:
 
 
 def _taken(name: str) -> NameTaken:
-    return NameTaken(f"another book is named {name!r}", remedy="Choose another name.")
+    return NameTaken(f"another book is named {name!r}", remedy="Choose another name, or change the book that has it.")
 
 
 def _values(book: Book) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from sqlalchemy import (
     delete,
     func,
     insert,
+    literal,
     or_,
     select,
     update,
@@ -113,6 +114,16 @@ def add(conn: Connection, book_id: str, version: int, new: Sequence[Entry], now:
         ],
     )
     return added
+
+
+def copy(conn: Connection, source: str, target: str, now: str) -> None:
+    """The entries of one book become, under their numbers, those of another that has none."""
+    kept = [column for column in entries.columns if column.name not in ("book_id", "version", "updated_at")]
+    names = ["book_id", "version", "updated_at", *(column.name for column in kept)]
+    rows = select(literal(target), literal(1), literal(now), *kept).where(entries.c.book_id == source)
+    conn.execute(insert(entries).from_select(names, rows))
+    counter = select(books.c.next_entry_id).where(books.c.id == source).scalar_subquery()
+    conn.execute(update(books).where(books.c.id == target).values(next_entry_id=counter))
 
 
 def put(conn: Connection, book_id: str, version: int, entry: Entry, now: str) -> None:

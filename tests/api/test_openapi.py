@@ -10,8 +10,10 @@ import pytest
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
+from service.actions.copying import Copy
 from service.actions.editing import Ordered
 from service.actions.exporting import ExportReport
+from service.actions.full_backup import RestoreReport
 from service.actions.hosting import Attached, Attachment, Host, HostBody
 from service.actions.importing import ImportReport
 from service.actions.paging import Page
@@ -50,6 +52,8 @@ EXAMPLES: dict[str, Any] = {
     "EXPORTED": ExportReport,
     "CAPABILITIES": about.Capabilities,
     "READY": about.Readiness,
+    "RESTORED": RestoreReport,
+    "COPY": Copy,
 }
 ANSWERS = {name for name in EXAMPLES if not name.endswith("_IN")} - {
     "BATCH",
@@ -58,6 +62,7 @@ ANSWERS = {name for name in EXAMPLES if not name.endswith("_IN")} - {
     "FETCH",
     "SEARCH",
     "LABEL",
+    "COPY",
 }
 BY_HAND = {"MESSAGES", "BOOK_PATCH", "ENTRY_PATCH", "ENTRIES"}
 """Examples that are tested as part of another, or below."""

@@ -24,6 +24,7 @@ ERRORS: list[tuple[WorldbookError, int, str, dict[str, object]]] = [
     (errors.NameTaken("taken"), 409, "name-taken", {}),
     (errors.VersionMismatch("old", current=41), 412, "version-mismatch", {"version": 41}),
     (errors.Conflict("no", remedy="this way out"), 409, "conflict", {"remedy": "this way out"}),
+    (errors.RestoreConflict("taken", remedy="delete it"), 409, "restore-conflict", {"remedy": "delete it"}),
     (errors.Unavailable("locked"), 503, "overloaded", {}),
     (errors.SchemaMismatch("newer"), 500, "internal", {"detail": "", "remedy": ""}),
     (idempotency.IdempotencyMismatch("other"), 422, "idempotency-mismatch", {}),

@@ -33,7 +33,7 @@ def test_what_it_can_do(client: TestClient) -> None:
     assert told["api"] == "v1"
     assert told["limits"]["entries"] == 10_000
     assert told["formats"] == list(NAMES)
-    assert told["export_formats"] == [*WRITTEN, "png"]
+    assert told["export_formats"] == [*WRITTEN, "png", "charx"]
     assert told["default_tokenizer"] in told["tokenizers"]
     assert told["dialects"] == ["world"]
     assert client.get("/openapi.json").json()["info"]["version"] == told["version"]

@@ -127,6 +127,23 @@ def test_unreadable_file(worldbook: Worldbook, tmp_path: Path) -> None:
     assert worldbook("books", "list", "--json").json == []
 
 
+def test_a_file_from_stdin_has_no_name(worldbook: Worldbook, coast: str) -> None:
+    """A file that comes through a pipe does not name the book; the report says how it is called instead."""
+    rows = {"0": {"key": ["oru"], "content": "A port."}}
+    ran = worldbook("import", "-", "--json", input=json.dumps({"entries": rows}))
+    assert (ran.json["book"]["name"], ran.json["warnings"][0]["kind"]) == ("Imported book", "no_name")
+
+
+def test_copy(worldbook: Worldbook, coast: str) -> None:
+    """A book is copied under another name; a name that is taken is refused with the way out."""
+    worldbook("import", coast, "--name", "Coast")
+    copy = worldbook("books", "copy", "Coast", "Its copy").out.strip()
+    shown = [worldbook("books", "show", book, "--json").json for book in ("Coast", copy)]
+    assert shown[0]["counts"]["entries"] == shown[1]["counts"]["entries"] > 0
+    assert shown[1]["name"] == "Its copy"
+    assert "another name" in worldbook("books", "copy", "Coast", "Its copy", code=1).err
+
+
 def test_backup(worldbook: Worldbook, coast: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A backup is a database with the same books, and never overwrites a file."""
     worldbook("import", coast)
@@ -137,6 +154,22 @@ def test_backup(worldbook: Worldbook, coast: str, tmp_path: Path, monkeypatch: p
     assert "is there already" in worldbook("backup", str(copy), code=1).err
     monkeypatch.setenv("WORLDBOOK_DATA_DIR", str(copy.parent))
     assert worldbook("books", "list", "--json").json == before
+
+
+def test_backup_as_lines(worldbook: Worldbook, coast: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A backup as lines restores the same books into another database, once and again, and overwrites no file."""
+    worldbook("import", coast, "--host", "character:ilse")
+    before = worldbook("books", "list", "--json").json
+    file = tmp_path / "all.ndjson"
+    assert "worldbook restore" in worldbook("backup", "--ndjson", str(file)).out
+    assert "is there already" in worldbook("backup", "--ndjson", str(file), code=1).err
+    assert "cannot write" in worldbook("backup", "--ndjson", str(tmp_path / "absent" / "x"), code=1).err
+    monkeypatch.setenv("WORLDBOOK_DATA_DIR", str(tmp_path / "elsewhere"))
+    assert "1 books restored, 0 there already" in worldbook("restore", str(file)).out
+    assert worldbook("books", "list", "--json").json == before
+    assert "0 books restored, 1 there already" in worldbook("restore", str(file)).out
+    worldbook("books", "edit", before[0]["id"], "--name", "Mine")
+    assert "other content" in worldbook("restore", str(file), code=1).err
 
 
 def test_newer_database(worldbook: Worldbook, tmp_path: Path) -> None:

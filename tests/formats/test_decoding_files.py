@@ -69,6 +69,18 @@ def test_what_no_store_keeps_is_refused(text: str) -> None:
         decode(text.encode())
 
 
+@pytest.mark.parametrize(
+    "hidden",
+    ['"a\\u0000b"', '{"\\u0000": 1}', "9223372036854775807", "[" * 300 + "]" * 300, "[" * 1000 + "]" * 1000],
+    ids=["NUL", "NUL in a key", "huge number", "deep", "very deep"],
+)
+def test_what_stands_under_a_repeated_key_is_checked_too(hidden: str) -> None:
+    """F5, I08: a value that a later one of the same key hides is refused like any other, since both are read."""
+    with pytest.raises(Invalid) as caught:
+        decode(f'{{"entries":{{"0":{{"x":{hidden}}},"0":{{"x":1}}}}}}'.encode())
+    assert caught.value.errors[0].pointer == "#"
+
+
 def test_a_flood_of_lists_is_refused() -> None:
     """F5: a file of more lists and objects than any lorebook has is refused before they fill the memory."""
     with pytest.raises(TooLarge) as caught:

@@ -90,6 +90,25 @@ def test_unknown_files_are_refused(value: Any) -> None:
     assert "sillytavern" in caught.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("begin", "told"),
+    [
+        (b"\xff\xd8\xff\xe0", "JPEG"),
+        (b"RIFF\x10\x00\x00\x00WEBP", "WEBP"),
+        (b"\x1f\x8b\x08\x00", "gzip"),
+        (b"7z\xbc\xaf\x27\x1c", "7z"),
+        (b"Rar!\x1a\x07", "RAR"),
+        (b"%PDF-1.7", "PDF"),
+        (b"<!DOCTYPE html><html>", "web page"),
+    ],
+)
+def test_what_people_send_by_mistake_is_named(begin: bytes, told: str) -> None:
+    """F5: a picture without a card, another archive or the page of a download is called what it is."""
+    with pytest.raises(UnreadableFile, match=told) as caught:
+        read(begin + bytes(40))
+    assert (caught.value.fault, bool(caught.value.remedy)) == ("unknown_format", True)
+
+
 def test_a_named_format_has_to_fit() -> None:
     """A file that is not of the format named is refused, and so is a format that does not exist."""
     data = json.dumps({"entries": {"0": ENTRY}}).encode()
@@ -107,6 +126,32 @@ def test_each_format_reads_what_it_writes(format: str) -> None:
     book = read(write(Book(name="Empty", entries=()), format)).book
     assert book is not None
     assert (book.name, book.entries) == ("Empty", ())
+
+
+STRANGE: dict[str, Any] = {
+    "spec": "lorebook_v3", "format": "worldbook", "kind": "memory", "type": "risu", "data": [], "loreItems": [],
+    "lorebookVersion": 5, "worldinfo": [], "worldInfos": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("format", WRITTEN)
+@pytest.mark.parametrize("name", STRANGE)
+def test_a_kept_field_makes_no_other_format(format: str, name: str) -> None:
+    """F3, F4: an unknown field of a book in a card that is the mark of another format is left out, and told, where the
+    written file would be taken for that format; everywhere else it is written back."""
+    inner = {"name": "B", "entries": [{"keys": ["a"], "content": "A"}], name: STRANGE[name], "x_foo": 1}
+    card = {"spec": "chara_card_v2", "data": {"name": "X", "character_book": inner}}
+    book = read(json.dumps(card).encode()).book
+    assert book is not None
+    file = write(book, format)
+    again = read(file).book
+    assert again is not None
+    assert [(entry.aliases, entry.content) for entry in again.entries or ()] == [(("a",), "A")]
+    nested = format in ("worldbook", "lorebook_v3")
+    told = {each.setting for each in losses(book, format)}
+    assert (name in told) == (not nested and name not in json.loads(file))
+    assert name in told or f'"{name}": '.encode() in file
+    assert b'"x_foo": 1' in file
 
 
 @pytest.mark.parametrize("format", sorted({*NAMES} - {*WRITTEN}))

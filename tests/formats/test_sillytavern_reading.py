@@ -222,6 +222,19 @@ def test_bad_entries_are_skipped_with_a_reason() -> None:
     ]
 
 
+@pytest.mark.parametrize(("content", "told"), [([], "a list"), (["x"], "a list"), ({"en": "x"}, "an object")])
+def test_content_that_is_no_text_is_called_so(content: Any, told: str) -> None:
+    """T12: the report says of an entry whose content is no text what it is."""
+    (skipped,) = reading({"content": content, "comment": "Oru", "key": ["a"]}).skipped
+    assert told in skipped.detail
+
+
+def test_null_in_the_extensions_sets_nothing() -> None:
+    """T12: a field of the extensions that is null is no setting without effect."""
+    found = reading({"content": "A", "key": ["a"], "extensions": {"characterFilter": None, "weight": 10}})
+    assert [each.setting for each in found.no_home] == ["extensions.weight"]
+
+
 @pytest.mark.parametrize(
     ("content", "kind"),
     [("", "no_content"), (" \n", "no_content"), (None, "no_content"), ({}, "no_content"),

@@ -10,6 +10,12 @@ VALUES: tuple[Any, ...] = (
     None, True, 0, -1, 2**53, 1.5, "", " ", "\u200b", "漢", "/(/", "a,b", [], [[]], {}, {"a": {}}, "x" * 300,
     list(range(80)),
 )  # fmt: skip
+FOREIGN = (
+    "spec", "kind", "format", "type", "data", "entries", "loreItems", "lorebookVersion", "worldinfo", "worldInfos",
+    "character_book", "originalData", "extensions", "strategy", "keywords", "entry", "key", "keys", "content",
+    "disable", "enabled", "use_regex", "uid", "id", "display_index", "is_creation",
+)  # fmt: skip
+"""Names by which formats are told from each other."""
 TOKENS = (
     b"{", b"}", b"[", b"]", b",", b":", b'"', b"null", b"NaN", b"1e999", b"\\ud83d", b"\\u0000", b"\xff", b"\0",
     b"\xef\xbb\xbf",
@@ -28,7 +34,8 @@ def mutated_bytes(data: bytes, chance: random.Random) -> bytes:
 def mutated_json(data: bytes, chance: random.Random) -> bytes:
     """The JSON file with some of its values replaced, left out, made long, or put under another name of the file."""
     value = json.loads(data)
-    return json.dumps(_mutated(value, chance, sorted(_names(value)))).encode()
+    names = sorted(_names(value))
+    return json.dumps(_mutated(value, chance, [*names, *FOREIGN] if chance.random() < 0.5 else names)).encode()
 
 
 def _mutated(value: Any, chance: random.Random, names: list[str]) -> Any:

@@ -14,6 +14,9 @@ from service.actions.backlog import Backlog
 from service.api.app import create_app
 from service.settings import Settings
 from tests.spec.embedders import Load
+from tests.store.conftest import postgres_url
+
+__all__ = ["postgres_url"]
 
 Serving = Callable[..., AbstractContextManager[TestClient]]
 
