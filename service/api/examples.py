@@ -167,8 +167,13 @@ RETRIEVED: dict[str, Any] = {
         "turn": 2,
         "timings_ms": {"open": 0.4, "embed": 4.1, "retrieve": 0.7, "total": 5.4},
     },
+    "scope": {
+        "token": "wbs_q83vEjRWeJCrze8SNFZ4kDGC",
+        "expires_at": "2026-11-30T18:24:05.000Z",
+        "tools": ["fetch", "list", "search"],
+    },
 }
-PREVIEWED = {**RETRIEVED, "run": {**RETRIEVED["run"], "request_id": None}}
+PREVIEWED = {**RETRIEVED, "run": {**RETRIEVED["run"], "request_id": None}, "scope": None}
 FETCH = {"names": ["bakiru-17", "porta de  SAL", "Salt Gaet"], "hosts": ["story:salt-coast"], "max_tokens": 1500}
 FETCHED = {
     "entries": [
@@ -201,6 +206,43 @@ FOUND = {
     ],
     "next_cursor": None,
     "degraded": [],
+}
+TOOLS: dict[str, Any] = {
+    "tools": [
+        {
+            "type": "function",
+            "function": {
+                "name": "lore_fetch",
+                "strict": True,
+                "description": "Read entries of the world in full. Call it when …",
+                "parameters": {
+                    "type": "object",
+                    "properties": {
+                        "names": {
+                            "type": "array",
+                            "description": "Handles such as bakiru-17, titles or aliases, in any language; at most 20.",
+                            "items": {"type": "string"},
+                        }
+                    },
+                    "required": ["names"],
+                    "additionalProperties": False,
+                },
+            },
+        }
+    ]
+}
+CALL = {
+    "scope": "wbs_q83vEjRWeJCrze8SNFZ4kDGC",
+    "name": "lore_fetch",
+    "arguments": '{"names": ["bakiru-17", "porta de  SAL", "Salt Gaet"]}',
+    "call_id": "call_9",
+}
+CALLED: dict[str, Any] = {
+    "text": "<lore-9c41>\n## The Salt Gate [bakiru-17]\nThe gate opens at low tide …\n</lore-9c41>\n"
+    '<index-9c41>\n# Nothing is called "Salt Gaet"; nearest titles:\n- The Salt Gate [bakiru-17]\n</index-9c41>\n',
+    "is_error": False,
+    "tokens": 71,
+    "result": {**FETCHED, "kind": "fetch"},
 }
 
 CAPABILITIES: dict[str, Any] = {

@@ -33,6 +33,20 @@ PROBLEM_TYPES = (
         remedy="Send one JSON value in UTF-8; `detail` says where reading stopped.",
     ),
     ProblemType(
+        name="unauthenticated",
+        status=401,
+        title="Nothing shows that you may do this",
+        when="A tool call carries no scope, or one that is not as this service signed it.",
+        remedy="Send `scope.token` of the last retrieve as it came, as the field `scope` or as bearer.",
+    ),
+    ProblemType(
+        name="scope-expired",
+        status=401,
+        title="The scope is no longer good",
+        when="The time of the scope is over, or `worldbook rotate-scopes` revoked it.",
+        remedy="Retrieve again: every retrieval answers a fresh scope.",
+    ),
+    ProblemType(
         name="forbidden",
         status=403,
         title="This is not allowed",

@@ -1,6 +1,8 @@
 """Everything that can go wrong in the domain, as an outline.
 
 WorldbookError
+├── Unauthenticated      no scope or key, or a wrong one
+│   └── ScopeExpired     a scope whose time is over, or that was revoked
 ├── NotFound             absent, or not visible to the caller
 ├── Invalid              fields that are wrong, all of them at once
 ├── UnreadableFile       an import that cannot be read; `fault` names how
@@ -28,6 +30,14 @@ class WorldbookError(Exception):
         super().__init__(detail)
         self.detail = detail
         self.remedy = remedy
+
+
+class Unauthenticated(WorldbookError):
+    """Who calls did not show the right to; why is not told."""
+
+
+class ScopeExpired(Unauthenticated):
+    """A scope that was good once."""
 
 
 class NotFound(WorldbookError):

@@ -139,3 +139,13 @@ idempotency = Table(
     Column("body", LargeBinary),
     Column("created_at", String(32), nullable=False),
 )
+
+scope_keys = Table(
+    "scope_keys",
+    metadata,
+    Column("place", Integer, primary_key=True, autoincrement=False),
+    Column("key_id", LargeBinary, nullable=False),
+    Column("secret", LargeBinary, nullable=False),
+    Column("created_at", String(32), nullable=False),
+    comment="The one key that scopes are signed with, at place 1; changing it revokes every scope.",
+)

@@ -15,10 +15,11 @@ from service.actions.exporting import ExportReport
 from service.actions.hosting import Attached, Attachment, Host, HostBody
 from service.actions.importing import ImportReport
 from service.actions.paging import Page
-from service.api import about, entries, examples, hosts
+from service.api import about, entries, examples, hosts, tools
 from service.lore.answer import FetchAnswer, RetrieveAnswer, SearchAnswer
 from service.lore.book import Book, Entry
 from service.lore.request import FetchRequest, RetrieveRequest, SearchRequest
+from service.tools.calling import CallAnswer, ToolCall
 from service.validation import dump, validate
 
 EXAMPLES: dict[str, Any] = {
@@ -45,6 +46,9 @@ EXAMPLES: dict[str, Any] = {
     "FETCHED": FetchAnswer,
     "SEARCH": SearchRequest,
     "FOUND": SearchAnswer,
+    "TOOLS": tools.Tools,
+    "CALL": ToolCall,
+    "CALLED": CallAnswer,
     "IMPORTED": ImportReport,
     "IMPORTED_INTO": ImportReport,
     "EXPORTED": ExportReport,
@@ -57,6 +61,7 @@ ANSWERS = {name for name in EXAMPLES if not name.endswith("_IN")} - {
     "RETRIEVE",
     "FETCH",
     "SEARCH",
+    "CALL",
     "LABEL",
 }
 BY_HAND = {"MESSAGES", "BOOK_PATCH", "ENTRY_PATCH", "ENTRIES"}

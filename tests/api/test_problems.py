@@ -16,6 +16,8 @@ from service.lore.errors import FieldError, WorldbookError
 
 FAULT = FieldError(pointer="#/name", detail="wrong", remedy="right it")
 ERRORS: list[tuple[WorldbookError, int, str, dict[str, object]]] = [
+    (errors.Unauthenticated("no scope"), 401, "unauthenticated", {}),
+    (errors.ScopeExpired("over"), 401, "scope-expired", {}),
     (errors.NotFound("no book x"), 404, "not-found", {}),
     (errors.Invalid([FAULT]), 422, "invalid-request", {"detail": "wrong"}),
     (errors.UnreadableFile("cut off", fault="bad_png_chunk"), 422, "unreadable-file", {"fault": "bad_png_chunk"}),

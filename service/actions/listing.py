@@ -1,0 +1,31 @@
+"""What can be reached, line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+from service.actions.paging import after, page_of
+from service.actions.presenting import default_tokenizer
+from service.actions.runtime import Runtime
+from service.lore import listing
+from service.lore.answer import ListAnswer
+from service.lore.errors import FieldError, Invalid
+from service.lore.open_book import AttachedBook
+
+LINES = 50
+"""Entries a page."""
+_SORT = "tool-list"
+
+
+def list_entries(rt: Runtime, books: Sequence[AttachedBook], book: str | None, cursor: str | None) -> ListAnswer:
+    """A page of the enabled entries of `books`, or of the one called `book`. Raises `Invalid`."""
+    listed = books if book is None else listing.called(books, book)
+    if book is not None and not listed:
+        names = ", ".join(f"{each.name} [{each.id}]" for each in listing.listed(books)) or "none"
+        raise Invalid([FieldError(pointer="#/book", detail="no such book is attached", remedy=f"attached: {names}")])
+    start = after(cursor, _SORT, str, int)
+    behind = (start[0], start[1]) if start else None
+    found = list(islice(listing.lines(listed, behind, default_tokenizer(rt)), LINES + 1))
+    page = page_of(found, LINES, _SORT, lambda item: (item.book, listing.position_of(listed, item)))
+    return ListAnswer(books=listing.listed(listed), items=page.items, next_cursor=page.next_cursor)
