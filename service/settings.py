@@ -80,6 +80,8 @@ class Settings(BaseSettings):
     """Entries in one create call."""
     max_fetch_tokens: int = 4_000
     """Tokens of all bodies of one fetch."""
+    max_writes_a_turn: int = Field(default=5, ge=0)
+    """Writes of models into living books in one turn of a conversation; those of discarded replies do not count."""
     max_import_wait: float = 60.0
     """Seconds that an import with `wait=true` waits for its vectors."""
 

@@ -38,15 +38,19 @@ MAX_OFFSET = 1_000_000
 
 def retrieve(rt: Runtime, request: RetrieveRequest, request_id: str | None = None) -> RetrieveAnswer:
     """Decide what the model gets to read in this turn, and what its tools may reach until the next."""
-    return replace(_run(rt, request, request_id), scope=mint(rt, request))
+    books, answer = _run(rt, request, request_id)
+    return replace(answer, scope=mint(rt, request, books))
 
 
 def preview(rt: Runtime, request: RetrieveRequest) -> RetrieveAnswer:
     """The same decision, told in full, recording nothing."""
-    return _run(rt, replace(request, trace=request.trace or "full", texts=request.texts or "sections"), request_id=None)
+    told = replace(request, trace=request.trace or "full", texts=request.texts or "sections")
+    return _run(rt, told, request_id=None)[1]
 
 
-def _run(rt: Runtime, request: RetrieveRequest, request_id: str | None) -> RetrieveAnswer:
+def _run(
+    rt: Runtime, request: RetrieveRequest, request_id: str | None
+) -> tuple[Sequence[AttachedBook], RetrieveAnswer]:
     began = time.perf_counter()
     books = attached(rt, request.hosts, request.books, request.conversation)
     opened = time.perf_counter()
@@ -75,7 +79,9 @@ def _run(rt: Runtime, request: RetrieveRequest, request_id: str | None) -> Retri
         total=_milliseconds(began, ended),
     )
     run = Run(request_id=request_id, turn=turn, timings_ms=timings)
-    return RetrieveAnswer(**{item.name: getattr(answer, item.name) for item in fields(Retrieved)}, run=run, scope=None)
+    return books, RetrieveAnswer(
+        **{item.name: getattr(answer, item.name) for item in fields(Retrieved)}, run=run, scope=None
+    )
 
 
 def fetch(rt: Runtime, request: FetchRequest) -> FetchAnswer:

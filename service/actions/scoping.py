@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from sqlalchemy import Engine
@@ -10,6 +11,7 @@ from sqlalchemy import Engine
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime, timestamp
 from service.lore.answer import ScopeTrace, ToolName
+from service.lore.open_book import AttachedBook
 from service.lore.request import RetrieveRequest
 from service.lore.scope import KEY_ID_BYTES, SECRET_BYTES, Scope, SigningKey, read, sign
 from service.store import scope_keys
@@ -18,8 +20,11 @@ from service.store.engine import reading, writing
 READING: tuple[ToolName, ...] = ("fetch", "list", "search")
 
 
-def mint(rt: Runtime, request: RetrieveRequest) -> ScopeTrace | None:
-    """The right to reach, through tools, what this request has attached; None when it is too long to be signed."""
+def mint(rt: Runtime, request: RetrieveRequest, books: Sequence[AttachedBook]) -> ScopeTrace | None:
+    """The right to reach, through tools, what this request has attached; None when it is too long to be signed.
+
+    `books` are those that were found so; they tell which tools there are.
+    """
     expires = int(rt.clock().timestamp()) + rt.settings.scope_seconds
     scope = Scope(
         owner=OWNER,
@@ -33,7 +38,18 @@ def mint(rt: Runtime, request: RetrieveRequest) -> ScopeTrace | None:
     token = sign(scope, _key(rt))
     if token is None:
         return None
-    return ScopeTrace(token=token, expires_at=timestamp(datetime.fromtimestamp(expires, UTC)), tools=READING)
+    tools = tools_of(scope, books)
+    return ScopeTrace(token=token, expires_at=timestamp(datetime.fromtimestamp(expires, UTC)), tools=tools)
+
+
+def tools_of(scope: Scope, books: Sequence[AttachedBook]) -> tuple[ToolName, ...]:
+    """The tools of a scope that reaches these books: `write` wants a living one, and a reply that a write hangs on."""
+    reply = scope.conversation is not None and scope.turn is not None and scope.response_id is not None
+    living = any(
+        book.open.text.book.settings.living and book.open.text.book.enabled and book.open.text.book.dialect == "world"
+        for book in books
+    )
+    return (*READING, "write") if reply and living else READING
 
 
 def scope_of(rt: Runtime, token: str) -> Scope:

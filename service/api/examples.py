@@ -39,7 +39,7 @@ BOOK: dict[str, Any] = {
     "description": "The shore between the two tides.",
     "dialect": "world",
     "enabled": True,
-    "settings": {"places": None, "floor": None},
+    "settings": {"places": None, "floor": None, "living": False},
     "entries": None,
     "extensions": {},
     "counts": {"entries": 93, "enabled": 90, "canon": 2, "pending_vectors": 0, "failed_vectors": 0},
@@ -58,6 +58,23 @@ BATCH = {"ids": [3, 9], "set": {"enabled": False}}
 ORDER = {"ids": [9, 3], "to": "top"}
 ORDERED = {"version": 42, "canon_tokens": 1126}
 
+WRITE: dict[str, Any] = {
+    "id": "wr_01KBAZ3T5YJ8W2M6N4QX7C9DEF",
+    "handle": "bakiru-17",
+    "version": 42,
+    "action": "edit",
+    "before": ENTRY_IN,
+    "after": {**ENTRY_IN, "content": "The gate fell in the night of the spring tide."},
+    "conversation": "c-81",
+    "turn": 22,
+    "response_id": "r-22b",
+    "at": "2026-11-30T17:24:05.120Z",
+    "state": "live",
+}
+WRITES = {"items": [WRITE], "next_cursor": None, "total": None}
+UNDONE = {**WRITE, "state": "undone"}
+DISCARD = {"response_id": "r-22b"}
+DISCARDED = {"reverted": [{**WRITE, "state": "discarded"}], "kept": []}
 HOST_IN: dict[str, Any] = {"name": "The Salt Coast, a story", "cast": ["character:ilse", "character:mira"]}
 HOST: dict[str, Any] = {
     **HOST_IN,
@@ -257,6 +274,7 @@ CAPABILITIES: dict[str, Any] = {
         "entries": 10_000,
         "entries_a_call": 500,
         "fetch_tokens": 4000,
+        "writes_a_turn": 5,
         "import_wait_seconds": 60.0,
     },
     "dialects": ["world"],

@@ -82,6 +82,13 @@ PROBLEM_TYPES = (
         remedy="`remedy` of the problem names the way out.",
     ),
     ProblemType(
+        name="undo-refused",
+        status=409,
+        title="The write cannot be undone",
+        when="A later write of the entry stands in the way, or its text has changed since; `detail` says which.",
+        remedy="Undo the writes of an entry from the newest to the oldest.",
+    ),
+    ProblemType(
         name="in-progress",
         status=409,
         title="The same request is still running",

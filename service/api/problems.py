@@ -59,6 +59,7 @@ TYPE_OF: Mapping[type[errors.WorldbookError], str] = {
     errors.NameTaken: "name-taken",
     errors.VersionMismatch: "version-mismatch",
     errors.Conflict: "conflict",
+    errors.UndoRefused: "undo-refused",
     errors.Unavailable: "overloaded",
     errors.SchemaMismatch: "internal",
     IdempotencyMismatch: "idempotency-mismatch",

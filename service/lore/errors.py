@@ -11,6 +11,7 @@ WorldbookError
 ├── NameTaken            the name is another book's
 ├── VersionMismatch      the caller edits something older than what is stored
 ├── Conflict             the state does not allow it
+│   └── UndoRefused      a write is not the newest of its entry, or its text has changed since
 ├── Unavailable          the store is busy or cannot be reached
 └── SchemaMismatch       the database was written by another version of the program
 
@@ -101,6 +102,10 @@ class VersionMismatch(WorldbookError):
 
 class Conflict(WorldbookError):
     """The state does not allow it; the remedy names the way out."""
+
+
+class UndoRefused(Conflict):
+    """A write that cannot be taken back; the detail names what stands in the way."""
 
 
 class Unavailable(WorldbookError):

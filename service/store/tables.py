@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     Column,
     ForeignKey,
@@ -125,6 +126,37 @@ vectors = Table(
     Column("windows", Integer, nullable=False),
     Column("data", LargeBinary),
     comment="One row per embedded text: float16 rows of its pieces, then of its windows; no data when it failed.",
+)
+
+responses = Table(
+    "responses",
+    metadata,
+    Column("owner_id", String(200), primary_key=True),
+    Column("conversation", String(200), primary_key=True),
+    Column("response_id", String(200), primary_key=True),
+    Column("discarded_at", String(32)),
+    comment="Replies that wrote into a book or were discarded. Whoever writes for one, or discards it, locks its row.",
+)
+
+writes = Table(
+    "writes",
+    metadata,
+    Column("book_id", String(16), ForeignKey("books.id", ondelete="CASCADE"), primary_key=True),
+    Column("id", String(32), primary_key=True),
+    Column("owner_id", String(200), nullable=False),
+    Column("entry_id", Integer, nullable=False, comment="Of an entry that may be deleted; its writes stay."),
+    Column("version", Integer, nullable=False, comment="Of the book, made by this write: the order of its writes."),
+    Column("action", String(16), nullable=False),
+    Column("before", JSON(none_as_null=True)),
+    Column("after", JSON, nullable=False),
+    Column("conversation", String(200), nullable=False),
+    Column("turn", BigInteger, nullable=False),
+    Column("response_id", String(200), nullable=False),
+    Column("call_id", String(200)),
+    Column("at", String(32), nullable=False),
+    Column("state", String(16), nullable=False),
+    UniqueConstraint("owner_id", "conversation", "response_id", "call_id"),
+    Index(None, "book_id", "entry_id", "version"),
 )
 
 idempotency = Table(

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from annotated_types import MaxLen
 
-from service.actions import listing, retrieving
+from service.actions import listing, living, retrieving
+from service.actions.living import Draft, Origin, Written
 from service.actions.presenting import default_tokenizer
 from service.actions.runtime import Runtime
 from service.actions.scoping import scope_of
@@ -27,7 +28,7 @@ from service.lore.errors import (
 from service.lore.request import FetchRequest, SearchRequest, Token
 from service.lore.scope import Scope
 from service.tools import telling
-from service.tools.definitions import BY_NAME, PREFIX, FetchArguments, ListArguments, SearchArguments
+from service.tools.definitions import BY_NAME, PREFIX, FetchArguments, ListArguments, SearchArguments, WriteArguments
 from service.validation import parse_json, validate
 
 FAULTS_OF_A_MODEL = (Invalid, NotFound, UnreadableFile, TooLarge, NameTaken, Conflict)
@@ -72,7 +73,14 @@ class ListResult(ListAnswer):
     kind: Literal["list"] = "list"
 
 
-Result = FetchResult | SearchResult | ListResult
+@dataclass(frozen=True, kw_only=True)
+class WriteResult(Written):
+    """What was written."""
+
+    kind: Literal["write"] = "write"
+
+
+Result = FetchResult | SearchResult | ListResult | WriteResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +157,33 @@ def _list(caller: Caller, given: object) -> Told:
     return telling.listed(answer, telling.mark_for(books), f"{caller.prefix}list"), _as(ListResult, answer)
 
 
-_RUN: Mapping[str, Callable[[Caller, object], Told]] = {"fetch": _fetch, "search": _search, "list": _list}
+def _write(caller: Caller, given: object) -> Told:
+    asked = validate(WriteArguments, given)
+    scope = caller.scope
+    if scope.conversation is None or scope.turn is None or scope.response_id is None:
+        raise Conflict("nothing can be written in this conversation", remedy="The world can only be read.")
+    origin = Origin(
+        conversation=scope.conversation, turn=scope.turn, response_id=scope.response_id, call_id=caller.call_id
+    )
+    draft = Draft(
+        title=asked.title,
+        content=asked.content,
+        aliases=asked.aliases or (),
+        gist=asked.gist,
+        handle=asked.handle,
+        book=asked.book,
+    )
+    books = [book.open.text.book.id for book in retrieving.reach_of(caller.rt, scope)]
+    written = living.write(caller.rt, origin, books, draft)
+    return telling.written(written), _as(WriteResult, written)
+
+
+_RUN: Mapping[str, Callable[[Caller, object], Told]] = {
+    "fetch": _fetch,
+    "search": _search,
+    "list": _list,
+    "write": _write,
+}
 
 
 def _tool(name: str, prefix: str) -> Callable[[Caller, object], Told]:

@@ -57,6 +57,26 @@ class ListArguments:
     """Leave out or null at first; then the cursor of the last answer."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class WriteArguments:
+    """What `write` is called with."""
+
+    __pydantic_config__ = STRICT
+
+    title: Annotated[str, MinLen(1), MaxLen(200)]
+    """A short noun phrase: the name by which the entry will be known; at most 200 characters."""
+    content: Annotated[str, MinLen(1), MaxLen(100_000)]
+    """All that is true about it from now on, written so that it can be understood alone. An edit replaces the text."""
+    aliases: Annotated[tuple[Word, ...], MaxLen(64)] | None = None
+    """Other names of it, in any language; leave out or null for none."""
+    gist: Annotated[str, MaxLen(300)] | None = None
+    """One sentence that says what it is, for the index; leave out or null to have the first sentence."""
+    handle: Word | None = None
+    """Handle of the entry to change; leave out or null for a new one."""
+    book: Word | None = None
+    """Id or name of the book of a new entry; leave out or null when there is only one to write in."""
+
+
 @dataclass(frozen=True)
 class Tool:
     """One tool in neutral terms."""
@@ -94,6 +114,17 @@ TOOLS = (
         "is quicker. Returns one line per entry with a handle, 50 at a time; read the full text with {fetch}. For the "
         "next page, call again with the cursor you were given.",
         ListArguments,
+    ),
+    Tool(
+        "write",
+        "Write lore",
+        "Write a lasting change of the world down: a new entry, or a new text for one that you have read with {fetch}. "
+        "Call it when the story has made something true that must still hold in later conversations, not for what only "
+        "happens now. Search first, so that nothing is written twice. Returns the handle of the entry. A few writes a "
+        "turn are allowed, and each can be undone.",
+        WriteArguments,
+        read_only=False,
+        idempotent=False,
     ),
 )
 READING: tuple[ToolName, ...] = ("fetch", "search", "list")

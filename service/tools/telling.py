@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from service.actions.living import Written
 from service.lore import rendering
 from service.lore.answer import Degraded, FetchAnswer, ListAnswer, ListItem, MissingName, SearchAnswer, SearchItem
 from service.lore.errors import Invalid, WorldbookError
@@ -64,6 +65,11 @@ def listed(answer: ListAnswer, mark: str, tool: str) -> str:
         for line in (headings[book], *map(_line, items))
     ]
     return (_lines(parts, mark) or "Nothing more is attached.\n") + _more(answer.next_cursor, tool)
+
+
+def written(done: Written) -> str:
+    """That it is done, and the handle; the title is the model's own and need not be said again."""
+    return f"{'Created' if done.action == 'create' else 'Changed'} {done.handle}.\n"
 
 
 def refused(error: WorldbookError) -> str:

@@ -14,10 +14,12 @@ from service.actions.editing import Ordered
 from service.actions.exporting import ExportReport
 from service.actions.hosting import Attached, Attachment, Host, HostBody
 from service.actions.importing import ImportReport
+from service.actions.living import Discarded
 from service.actions.paging import Page
-from service.api import about, entries, examples, hosts, tools
+from service.api import about, entries, examples, hosts, living, tools
 from service.lore.answer import FetchAnswer, RetrieveAnswer, SearchAnswer
 from service.lore.book import Book, Entry
+from service.lore.living import Write
 from service.lore.request import FetchRequest, RetrieveRequest, SearchRequest
 from service.tools.calling import CallAnswer, ToolCall
 from service.validation import dump, validate
@@ -33,6 +35,11 @@ EXAMPLES: dict[str, Any] = {
     "BATCH": entries.Batch,
     "ORDER": entries.Order,
     "ORDERED": Ordered,
+    "WRITE": Write,
+    "WRITES": Page[Write],
+    "UNDONE": Write,
+    "DISCARD": living.Discard,
+    "DISCARDED": Discarded,
     "HOST_IN": HostBody,
     "HOST": Host,
     "HOSTS": Page[Host],
@@ -58,6 +65,7 @@ EXAMPLES: dict[str, Any] = {
 ANSWERS = {name for name in EXAMPLES if not name.endswith("_IN")} - {
     "BATCH",
     "ORDER",
+    "DISCARD",
     "RETRIEVE",
     "FETCH",
     "SEARCH",

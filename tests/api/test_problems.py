@@ -26,6 +26,7 @@ ERRORS: list[tuple[WorldbookError, int, str, dict[str, object]]] = [
     (errors.NameTaken("taken"), 409, "name-taken", {}),
     (errors.VersionMismatch("old", current=41), 412, "version-mismatch", {"version": 41}),
     (errors.Conflict("no", remedy="this way out"), 409, "conflict", {"remedy": "this way out"}),
+    (errors.UndoRefused("wr_2 stands in the way", remedy="Undo wr_2 first."), 409, "undo-refused", {}),
     (errors.Unavailable("locked"), 503, "overloaded", {}),
     (errors.SchemaMismatch("newer"), 500, "internal", {"detail": "", "remedy": ""}),
     (idempotency.IdempotencyMismatch("other"), 422, "idempotency-mismatch", {}),
