@@ -155,10 +155,14 @@ def reach(rt: Runtime, request: FetchRequest | SearchRequest) -> list[AttachedBo
 
 def reach_of(rt: Runtime, scope: Scope) -> list[AttachedBook]:
     """The world books of a scope as they are attached now; those that are gone are not there."""
+    return _world(_opened(rt, resolve(rt, scope.hosts, books_left(rt, scope), scope.conversation)))
+
+
+def books_left(rt: Runtime, scope: Scope) -> list[str]:
+    """Those of the books that a scope names without a host that still exist."""
     with reading(rt.engine) as conn:
         there = heads(conn, scope.owner, scope.books)
-    books = [book for book in scope.books if book in there]
-    return _world(_opened(rt, resolve(rt, scope.hosts, books, scope.conversation)))
+    return [book for book in scope.books if book in there]
 
 
 def _world(books: Sequence[AttachedBook]) -> list[AttachedBook]:

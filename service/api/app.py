@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TypedDict
 
+from anyio import create_task_group
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
@@ -14,9 +15,10 @@ from starlette.middleware.cors import CORSMiddleware
 from embeddings.embedder import Embedder
 from service.actions.editing import Changes
 from service.actions.runtime import Runtime, running
-from service.api import about, books, documenting, entries, hosts, living, retrieving, tools, transfers
+from service.api import about, books, documenting, entries, hosts, living, mcp, retrieving, tools, transfers
 from service.api.gate import Gate
 from service.api.handling import handle_errors
+from service.api.mcp import Mcp
 from service.api.problems import Problem
 from service.lore.book import Entry
 from service.settings import Settings
@@ -35,6 +37,7 @@ class State(TypedDict):
     """What the lifespan hands to the requests."""
 
     runtime: Runtime
+    mcp: Mcp
 
 
 def create_app(settings: Settings, *, load: Callable[[], Embedder] | None = None) -> FastAPI:
@@ -45,7 +48,9 @@ def create_app(settings: Settings, *, load: Callable[[], Embedder] | None = None
         # The database pool has as many connections as requests may run at once; more would wait inside the pool.
         current_default_thread_limiter().total_tokens = settings.threads
         with running(settings, load=load) as runtime:
-            yield {"runtime": runtime}
+            async with create_task_group() as tasks:
+                yield {"runtime": runtime, "mcp": Mcp(runtime, tasks)}
+                tasks.cancel_scope.cancel()
 
     app = FastAPI(
         title="Worldbook",
@@ -61,6 +66,7 @@ def create_app(settings: Settings, *, load: Callable[[], Embedder] | None = None
     for module in (retrieving, tools, books, entries, living, transfers, hosts, about, documenting):
         # As they are: `include_router` would build each route anew, which the first request then waits for.
         app.router.routes.extend(module.router.routes)
+    app.router.routes.append(mcp.ROUTE)
     _prepare_types(app)
     app.mount("/docs/static", documenting.docs_files())
     documenting.describe(app)

@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import click
 
-from service.cli import asking, books, entries, living, serving, transfer, upkeep
+from service.cli import asking, books, entries, living, mcp, serving, transfer, upkeep
 
 
 def installed_version() -> str:
@@ -41,8 +41,10 @@ for command in (
     asking.retrieve,
     asking.preview,
     asking.fetch,
+    mcp.mcp,
     upkeep.backup,
     upkeep.migrate,
+    upkeep.rotate_scopes,
     upkeep.doctor,
 ):
     main.add_command(command)

@@ -1,4 +1,4 @@
-"""Care of an installation: backup, migrate, doctor. They work on the database itself, never on a running service."""
+"""Care of an installation, on the database itself and never on a running service: its backup, schema, scopes, health."""
 
 from __future__ import annotations
 
@@ -40,6 +40,26 @@ def migrate() -> None:
         finally:
             database.dispose()
     say("The database is up to date.")
+
+
+@click.command()
+def rotate_scopes() -> None:
+    """Sign scopes with a new key.
+
+    Every scope answered before is refused from now on; the next retrieval of each conversation answers a new one.
+    """
+    from service.actions.runtime import timestamp, utc_now
+    from service.actions.scoping import revoke_all
+    from service.store import engine
+
+    with plainly():
+        database = engine.make_engine(configured())
+        try:
+            engine.check_schema(database)
+            revoke_all(database, timestamp(utc_now()))
+        finally:
+            database.dispose()
+    say("All scopes are revoked.")
 
 
 @click.command()

@@ -42,6 +42,14 @@ def fetch(books: Sequence[AttachedBook], names: Sequence[str], max_tokens: int, 
     return FetchAnswer(entries=tuple(entries), missing=tuple(missing), tokens=max_tokens - left)
 
 
+def entry_of_handle(books: Sequence[AttachedBook], handle: str) -> Entry | None:
+    """The enabled entry of this handle, whole."""
+    return next(
+        (books[number].open.text.entries[ordinal] for number, ordinal in _by_handle(books, handle)),
+        None,
+    )
+
+
 def _fetched(book: AttachedBook, entry: Entry, content: str, tokens: int, asked: Sequence[str]) -> FetchedEntry:
     return FetchedEntry(
         handle=entry.handle,

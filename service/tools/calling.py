@@ -81,6 +81,8 @@ class WriteResult(Written):
 
 
 Result = FetchResult | SearchResult | ListResult | WriteResult
+RESULTS: Mapping[str, type] = {"fetch": FetchResult, "search": SearchResult, "list": ListResult, "write": WriteResult}
+"""By the name of the tool."""
 
 
 @dataclass(frozen=True, kw_only=True)
