@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from itertools import islice
 
 from service.actions.paging import after, page_of
@@ -24,8 +25,8 @@ def list_entries(rt: Runtime, books: Sequence[AttachedBook], book: str | None, c
     if book is not None and not listed:
         names = ", ".join(f"{each.name} [{each.id}]" for each in listing.listed(books)) or "none"
         raise Invalid([FieldError(pointer="#/book", detail="no such book is attached", remedy=f"attached: {names}")])
-    start = after(cursor, _SORT, str, int)
-    behind = (start[0], start[1]) if start else None
-    found = list(islice(listing.lines(listed, behind, default_tokenizer(rt)), LINES + 1))
-    page = page_of(found, LINES, _SORT, lambda item: (item.book, listing.position_of(listed, item)))
+    keys = after(cursor, _SORT, str, int, int)
+    start = listing.Place(*keys) if keys else None
+    found = list(islice(listing.lines(listed, start, default_tokenizer(rt)), LINES + 1))
+    page = page_of(found, LINES, _SORT, lambda item: astuple(listing.place_of(listed, item)))
     return ListAnswer(books=listing.listed(listed), items=page.items, next_cursor=page.next_cursor)

@@ -1,4 +1,4 @@
-"""Care of an installation, on the database itself and never on a running service: its backup, schema, scopes, health."""
+"""Care of an installation, on the database itself, never on a running service: its backup, schema, scopes, health."""
 
 from __future__ import annotations
 

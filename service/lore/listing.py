@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from service.lore import rendering
 from service.lore.answer import ListedBook, ListItem
@@ -30,22 +31,29 @@ def listed(books: Sequence[AttachedBook]) -> tuple[ListedBook, ...]:
     )
 
 
-def lines(books: Sequence[AttachedBook], after: tuple[str, int] | None, tokenizer: Tokenizer) -> Iterator[ListItem]:
-    """Enabled entries, book by book in list order, behind the one at position `after` of a book.
+@dataclass(frozen=True)
+class Place:
+    """Where a page ended: an entry, and where it stood, since it may be gone when the next page is asked for."""
 
-    Nothing when that book is not attached any more.
-    """
+    book: str
+    entry: int
+    position: int
+
+
+def lines(books: Sequence[AttachedBook], after: Place | None, tokenizer: Tokenizer) -> Iterator[ListItem]:
+    """Enabled entries, book by book in list order, behind a place; nothing when its book is not attached any more."""
     begun = after is None
     for book in books:
         text = book.open.text
-        least = -1
-        if after is not None and text.book.id == after[0]:
-            begun, least = True, after[1]
+        first = 0
+        if after is not None and text.book.id == after.book:
+            there = text.ordinals.get(after.entry)
+            begun, first = True, after.position if there is None else there + 1
         if not begun:
             continue
         tokens = text.sheet(tokenizer, book.label).full
         for ordinal, entry in enumerate(text.entries):
-            if text.enabled[ordinal] and entry.position > least:
+            if text.enabled[ordinal] and ordinal >= first:
                 yield ListItem(
                     handle=entry.handle,
                     title=entry.title,
@@ -56,7 +64,8 @@ def lines(books: Sequence[AttachedBook], after: tuple[str, int] | None, tokenize
                 )
 
 
-def position_of(books: Sequence[AttachedBook], item: ListItem) -> int:
-    """Where the entry stands in its book."""
+def place_of(books: Sequence[AttachedBook], item: ListItem) -> Place:
+    """Where the entry of a line stands."""
     text = next(book.open.text for book in books if book.open.text.book.id == item.book)
-    return text.entries[text.ordinals[int(item.handle.rpartition("-")[2])]].position
+    entry = int(item.handle.rpartition("-")[2])
+    return Place(item.book, entry, text.ordinals[entry])

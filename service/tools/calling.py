@@ -196,9 +196,12 @@ def _tool(name: str, prefix: str) -> Callable[[Caller, object], Told]:
 
 
 def _object(arguments: Mapping[str, Any] | str | None) -> object:
-    if isinstance(arguments, str):
-        return parse_json(arguments.encode()) if arguments.strip() else {}
-    return arguments or {}
+    if not isinstance(arguments, str):
+        return arguments or {}
+    value = parse_json(arguments.encode()) if arguments.strip() else {}
+    if not isinstance(value, dict):
+        raise Invalid([FieldError(pointer="#", detail="are no JSON object", remedy='send {"name": value}')])
+    return value
 
 
 def _as(kind: type[T], answer: Any) -> T:

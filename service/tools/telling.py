@@ -77,7 +77,7 @@ def refused(error: WorldbookError) -> str:
     if not isinstance(error, Invalid):
         return f"{error.detail}. {error.remedy}".strip() + "\n"
     faults = [
-        f"{(fault.pointer or fault.parameter or '').removeprefix('#/') or 'arguments'}: {fault.detail}"
+        f"{(fault.pointer or fault.parameter or '').lstrip('#/') or 'arguments'}: {fault.detail}"
         + (f" ({fault.remedy})" if fault.remedy else "")
         for fault in error.errors
     ]

@@ -85,7 +85,7 @@ def test_tools_are_listed(model: Model) -> None:
 
 @pytest.mark.parametrize("name", ["{coast}-1", "THE SALT gate", "porta de sal", "塩の門"])
 def test_fetch_by_any_name(model: Model, world: World, name: str) -> None:
-    """W9, M2: an entry is fetched by handle, title and alias, its body as it is, inside a frame that it cannot close."""
+    """W9, M2: an entry comes by handle, title and alias, its body as it is, in a frame that it cannot close."""
     answer = model.call("fetch", names=[name.format(coast=world.coast)])
     assert not answer.is_error
     [got] = answer.structured_content["entries"]
