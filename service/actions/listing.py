@@ -23,8 +23,10 @@ def list_entries(rt: Runtime, books: Sequence[AttachedBook], book: str | None, c
     """A page of the enabled entries of `books`, or of the one called `book`. Raises `Invalid`."""
     listed = books if book is None else listing.called(books, book)
     if book is not None and not listed:
-        names = ", ".join(f"{each.name} [{each.id}]" for each in listing.listed(books)) or "none"
-        raise Invalid([FieldError(pointer="#/book", detail="no such book is attached", remedy=f"attached: {names}")])
+        # By ids alone: this is told to the model outside of the frame that keeps what books say apart.
+        ids = ", ".join(each.id for each in listing.listed(books)) or "none"
+        remedy = f"attached: {ids}; leave it out to list them all"
+        raise Invalid([FieldError(pointer="#/book", detail="no such book is attached", remedy=remedy)])
     keys = after(cursor, _SORT, str, int, int)
     start = listing.Place(*keys) if keys else None
     found = list(islice(listing.lines(listed, start, default_tokenizer(rt)), LINES + 1))

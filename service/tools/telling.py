@@ -1,6 +1,6 @@
 """What a model reads of an answer: lore in the frame that it cannot close, lines in one of their own, notes outside.
 
-The notes hold nothing that comes from a book but handles and cursors.
+The notes hold nothing that comes from a book but handles and cursors, and a refusal to write the name of the book.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def test_list_of_one_book(client: TestClient, world: str) -> None:
     stranger = new_book(client, entry("Not yours"))
     told = call(client, token, "lore_list", {"book": stranger})
     assert told["is_error"]
-    assert "M1 Far away" in told["text"]
+    assert f"attached: {other}, {world}" in told["text"]
 
 
 def test_list_goes_on_after_a_change(client: TestClient) -> None:
