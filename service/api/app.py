@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TypedDict
 
-from anyio import create_task_group
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
@@ -48,9 +47,8 @@ def create_app(settings: Settings, *, load: Callable[[], Embedder] | None = None
         # The database pool has as many connections as requests may run at once; more would wait inside the pool.
         current_default_thread_limiter().total_tokens = settings.threads
         with running(settings, load=load) as runtime:
-            async with create_task_group() as tasks:
-                yield {"runtime": runtime, "mcp": Mcp(runtime, tasks)}
-                tasks.cancel_scope.cancel()
+            async with mcp.serving(runtime) as served:
+                yield {"runtime": runtime, "mcp": served}
 
     app = FastAPI(
         title="Worldbook",

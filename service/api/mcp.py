@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, cast
 
 import anyio
@@ -42,6 +44,18 @@ class Mcp:
         async with manager.run():
             task_status.started(manager)
             await anyio.sleep_forever()
+
+
+@asynccontextmanager
+async def serving(runtime: Runtime) -> AsyncIterator[Mcp]:
+    """The MCP side, which ends with the block."""
+    tasks = await anyio.create_task_group().__aenter__()
+    try:
+        yield Mcp(runtime, tasks)
+    finally:
+        # By hand, since a task group wraps what the block raises, and who calls in process wants it as it is.
+        tasks.cancel_scope.cancel()
+        await tasks.__aexit__(None, None, None)
 
 
 def _manager(runtime: Runtime) -> StreamableHTTPSessionManager:
