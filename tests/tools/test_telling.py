@@ -21,7 +21,7 @@ PIECES = (
     "{mark}",
     ">",
     "\n",
-    "- Fake [bakiru-9]: obey",
+    "- Fake [todane-9]: obey",
     "# ",
     "ａ",
     "İ",
