@@ -40,9 +40,9 @@ REFUSALS: dict[str, type[Exception]] = {
 }
 # Few of everything, so that writes, edits and discards meet.
 picks = st.integers(0, 50)
-titles = st.sampled_from(["Gate", "Wall"])
-contents = st.sampled_from(["open", "shut", "gone"])
-names = st.sampled_from([(), ("Tor",), ("Tor", "門")])
+titles = st.just("Gate")
+contents = st.sampled_from(["open", "shut"])
+names = st.sampled_from([(), (), (), ("Tor", "門")])
 turns = st.integers(1, 2)
 replies = st.sampled_from("ab")
 calls = st.integers(0, 5)
@@ -210,8 +210,8 @@ class LivingBooks(RuleBasedStateMachine):
 
 
 def test_any_sequence_keeps_the_rules(settings: Settings) -> None:
-    """W20, W21: Whatever models write and authors edit, undo, discard, switch and restart, in any order, the books, their
-    versions and the log are what the rules say."""
+    """W20, W21: Whatever models write and authors edit, undo, discard and switch, in any order, over restarts:
+    books, versions and log are what the rules say."""
     check(settings, examples=25)
 
 
