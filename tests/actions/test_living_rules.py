@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from itertools import count
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -26,9 +25,10 @@ from service.lore.errors import Conflict, LimitExceeded, NotFound, UndoRefused
 from service.settings import Settings
 from tests.actions.living_model import Logged, Model, Text
 
-LIMIT = 4
+LIMIT = 3
 numbers = count()
 BOOKS = 2
+MOST_ENTRIES = 4
 REFUSALS: dict[str, type[Exception]] = {
     "discarded": Conflict,
     "other call": Conflict,
@@ -43,9 +43,10 @@ picks = st.integers(0, 50)
 titles = st.just("Gate")
 contents = st.sampled_from(["open", "shut"])
 names = st.sampled_from([(), (), (), ("Tor", "門")])
-turns = st.integers(1, 2)
+turns = st.integers(1, 4)
 replies = st.sampled_from("ab")
-calls = st.integers(0, 5)
+calls = st.integers(0, 9)
+mostly = st.sampled_from([True, True, True, False])
 
 
 class LivingBooks(RuleBasedStateMachine):
@@ -53,8 +54,8 @@ class LivingBooks(RuleBasedStateMachine):
 
     options: Settings
 
-    @initialize(canon=st.booleans())
-    def begin(self, canon: bool) -> None:
+    @initialize()
+    def begin(self) -> None:
         self.running = ExitStack()
         self.rt = self.running.enter_context(running(self.options))
         self.conversation = f"c{next(numbers)}"
@@ -65,7 +66,8 @@ class LivingBooks(RuleBasedStateMachine):
         self.model = Model(LIMIT, dict.fromkeys(range(BOOKS), True), dict.fromkeys(range(BOOKS), 1))
         self.handles: dict[int, tuple[int, int]] = {}
         self.ids: list[str] = []
-        self.add(0, ("Gate", "open", ()), canon)
+        [added] = editing.add_entries(self.rt, self.made[0], [Entry(title="Gate", content="open")])
+        self.handles[self.model.author_adds(0, ("Gate", "open", ()))] = (0, added.id)
 
     def teardown(self) -> None:
         if hasattr(self, "running"):
@@ -84,12 +86,7 @@ class LivingBooks(RuleBasedStateMachine):
     def response(self, turn: int, reply: str) -> str:
         return f"{reply}{turn}"
 
-    def add(self, book: int, text: Text, canon: bool) -> None:
-        tier: Any = "canon" if canon else "relevant"
-        new = Entry(title=text[0], content=text[1], aliases=text[2], tier=tier)
-        [added] = editing.add_entries(self.rt, self.made[book], [new])
-        self.handles[self.model.author_adds(book, text, canon=canon)] = (book, added.id)
-
+    @precondition(lambda self: self.model.born < MOST_ENTRIES)
     @rule(pick=picks, title=titles, content=contents, aliases=names, turn=turns, reply=replies, call=calls)
     def create(
         self, pick: int, title: str, content: str, aliases: tuple[str, ...], turn: int, reply: str, call: int
@@ -131,12 +128,12 @@ class LivingBooks(RuleBasedStateMachine):
         self.model.author_changes(entry, text=(title, content, aliases))
 
     @precondition(lambda self: self.model.entries)
-    @rule(pick=picks, canon=st.booleans(), enabled=st.booleans())
-    def set_by_hand(self, pick: int, canon: bool, enabled: bool) -> None:
+    @rule(pick=picks, relevant=mostly, enabled=mostly)
+    def set_by_hand(self, pick: int, relevant: bool, enabled: bool) -> None:
         entry = self.chosen(pick)
-        tier = "canon" if canon else "relevant"
+        tier = "relevant" if relevant else "canon"
         editing.change_entry(self.rt, *self.number(entry), {"tier": tier, "enabled": enabled})
-        self.model.author_changes(entry, canon=canon, enabled=enabled)
+        self.model.author_changes(entry, canon=not relevant, enabled=enabled)
 
     @precondition(lambda self: len(self.model.entries) > 1)
     @rule(pick=picks)
@@ -145,7 +142,7 @@ class LivingBooks(RuleBasedStateMachine):
         editing.delete_entry(self.rt, *self.number(entry))
         self.model.author_deletes(entry)
 
-    @rule(book=st.integers(0, BOOKS - 1), on=st.booleans())
+    @rule(book=st.integers(0, BOOKS - 1), on=mostly)
     def switch(self, book: int, on: bool) -> None:
         editing.change_book(self.rt, self.made[book], {"settings": {"living": on}})
         self.model.living[book] = on
