@@ -101,6 +101,15 @@ class LivingBooks(RuleBasedStateMachine):
         entry = pick % self.model.born + 1  # deleted ones too
         self.write(self.handles[entry][0], entry, (title, content, aliases), turn, reply, call)
 
+    @precondition(lambda self: self.model.entries)
+    @rule(pick=picks, turn=turns, reply=replies)
+    def rewrite(self, pick: int, turn: int, reply: str) -> None:
+        """An edit that changes something, by a call of its own, so that texts come back to what they were."""
+        entry = self.chosen(pick)
+        title, content, aliases = self.model.entries[entry].text
+        other = "shut" if content == "open" else "open"
+        self.write(self.handles[entry][0], entry, (title, other, aliases), turn, reply, call=1000 + next(numbers))
+
     def write(self, book: int, entry: int | None, text: Text, turn: int, reply: str, call: int) -> None:
         title, content, aliases = text
         response = self.response(turn, reply)
