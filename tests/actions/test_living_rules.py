@@ -102,13 +102,14 @@ class LivingBooks(RuleBasedStateMachine):
         self.write(self.handles[entry][0], entry, (title, content, aliases), turn, reply, call)
 
     @precondition(lambda self: self.model.entries)
-    @rule(pick=picks, turn=turns, reply=replies)
-    def rewrite(self, pick: int, turn: int, reply: str) -> None:
-        """An edit that changes something, by a call of its own, so that texts come back to what they were."""
+    @rule(pick=picks, turns=st.lists(turns, min_size=1, max_size=3), reply=replies)
+    def rewrite(self, pick: int, turns: list[int], reply: str) -> None:
+        """Edits that change something, by calls of their own, so that texts come back to what they were."""
         entry = self.chosen(pick)
-        title, content, aliases = self.model.entries[entry].text
-        other = "shut" if content == "open" else "open"
-        self.write(self.handles[entry][0], entry, (title, other, aliases), turn, reply, call=1000 + next(numbers))
+        for turn in turns:
+            title, content, aliases = self.model.entries[entry].text
+            other = "shut" if content == "open" else "open"
+            self.write(self.handles[entry][0], entry, (title, other, aliases), turn, reply, call=1000 + next(numbers))
 
     def write(self, book: int, entry: int | None, text: Text, turn: int, reply: str, call: int) -> None:
         title, content, aliases = text
@@ -158,10 +159,11 @@ class LivingBooks(RuleBasedStateMachine):
         self.model.versions[book] += 1
 
     @precondition(lambda self: self.ids)
-    @rule(pick=picks)
-    def undo(self, pick: int) -> None:
-        place = pick % len(self.ids)
-        self.undo_at(place)
+    @rule()
+    def undo_what_cannot_be(self) -> None:
+        for place in range(len(self.ids)):
+            if not self.model.may_take_back(place):
+                self.undo_at(place)
 
     @precondition(lambda self: any(self.model.may_take_back(place) for place in range(len(self.ids))))
     @rule(pick=picks)
