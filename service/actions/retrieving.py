@@ -34,7 +34,9 @@ MAX_OFFSET = 1_000_000
 
 def retrieve(rt: Runtime, request: RetrieveRequest, request_id: str | None = None) -> RetrieveAnswer:
     """Decide what the model gets to read in this turn."""
-    return _run(rt, request, request_id)
+    answer = _run(rt, request, request_id)
+    rt.usage.used(OWNER, answer, request.conversation, answer.run.turn, rt.clock())
+    return answer
 
 
 def preview(rt: Runtime, request: RetrieveRequest) -> RetrieveAnswer:
@@ -84,9 +86,11 @@ def fetch(rt: Runtime, request: FetchRequest) -> FetchAnswer:
         default=rt.settings.tokenizer,
         margin=rt.settings.unknown_model_margin,
     )
-    return fetching.fetch(
+    found = fetching.fetch(
         books, request.names, most if request.max_tokens is None else min(most, request.max_tokens), tokenizer
     )
+    rt.usage.fetched(found)
+    return found
 
 
 def search(rt: Runtime, request: SearchRequest) -> SearchAnswer:
