@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
-from zlib import crc32
 
+import numpy as np
 from rapidfuzz import fuzz
 
 from service.lore.book import STRICT, Entry
@@ -24,10 +24,12 @@ MAX_HANDLES = 50
 ALIKE = 90.0
 """Ratio of the contents of near duplicates, in percent of equal letters (Indel similarity)."""
 _GRAM = 8
-_SAMPLED = 4
-"""One in so many pieces of eight letters is compared, chosen by its hash, alike in every text (Broder, 1997)."""
-_TOO_COMMON = 10
-"""A piece in more entries than this is a phrase of the book, and no sign of a duplicate."""
+_SKETCH = 16
+"""Texts are compared when they share one of their so many pieces of eight letters with the smallest hashes: the
+bottom-k sketch of Broder (On the resemblance and containment of documents, 1997)."""
+_MULTIPLIERS = np.array([pow(0x9E3779B97F4A7C15, power, 2**64) for power in range(1, _GRAM + 1)], np.uint64)
+_MANY = 10
+"""Of more texts that share a piece each is compared with the first only."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,26 +98,45 @@ def _long(text: BookText, tokenizer: Tokenizer, most_tokens: int) -> Iterator[Fi
 
 def _near_duplicates(enabled: Sequence[Entry]) -> Iterator[Finding]:
     folded = [fold(entry.content).text.strip() for entry in enabled]
+    groups = {place: [place] for place in range(len(folded))}
+    ratios: dict[int, float] = {}
     for one, other in sorted(_sharing(folded)):
         ratio = fuzz.ratio(folded[one], folded[other], score_cutoff=ALIKE)
-        if ratio:
-            yield Finding(
-                kind="near_duplicates",
-                handles=(enabled[one].handle, enabled[other].handle),
-                measure=round(ratio, 1),
-                detail=f"{enabled[one].title} and {enabled[other].title} say nearly the same",
-                remedy="Keep one of them, with the names of both.",
-            )
+        if ratio and groups[one] is not groups[other]:
+            merged = [*groups[one], *groups[other]]
+            ratios[min(merged)] = min(ratio, *(ratios.pop(min(groups[each]), ratio) for each in (one, other)))
+            groups.update(dict.fromkeys(merged, merged))
+    for first, ratio in sorted(ratios.items()):
+        alike = [enabled[place] for place in sorted(groups[first])]
+        yield Finding(
+            kind="near_duplicates",
+            handles=tuple(entry.handle for entry in alike[:MAX_HANDLES]),
+            measure=round(ratio, 1),
+            detail=f"{len(alike)} entries say nearly the same, such as {alike[0].title} and {alike[1].title}",
+            remedy="Keep one of them, with the names of all.",
+        )
 
 
 def _sharing(texts: Sequence[str]) -> set[tuple[int, int]]:
-    """Pairs of texts that have a sampled piece in common, or are equal."""
-    holders: defaultdict[str, list[int]] = defaultdict(list)
+    """Pairs of texts that share a piece of their sketches."""
+    holders: defaultdict[int, list[int]] = defaultdict(list)
     for place, text in enumerate(texts):
-        grams = {text[at : at + _GRAM] for at in range(len(text) - _GRAM + 1)}
-        for piece in {text, *(gram for gram in grams if crc32(gram.encode()) % _SAMPLED == 0)}:
+        for piece in _sketch(text):
             holders[piece].append(place)
-    return {pair for places in holders.values() if len(places) <= _TOO_COMMON for pair in combinations(places, 2)}
+    pairs: set[tuple[int, int]] = set()
+    for places in holders.values():
+        pairs.update(combinations(places, 2) if len(places) <= _MANY else ((places[0], other) for other in places[1:]))
+    return pairs
+
+
+def _sketch(text: str) -> list[int]:
+    letters = np.frombuffer(text.ljust(_GRAM).encode("utf-32-le"), np.uint32).astype(np.uint64)
+    grams = np.lib.stride_tricks.sliding_window_view(letters, _GRAM)
+    hashes = (grams * _MULTIPLIERS).sum(axis=1, dtype=np.uint64)
+    hashes ^= hashes >> np.uint64(29)
+    hashes *= np.uint64(0xBF58476D1CE4E5B9)  # so that small hashes are no small letters
+    found: list[int] = np.unique(hashes)[:_SKETCH].tolist()
+    return found
 
 
 def _common_words(text: BookText, everyday: Sequence[str]) -> Iterator[Finding]:

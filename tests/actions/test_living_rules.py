@@ -25,7 +25,7 @@ from service.lore.errors import Conflict, LimitExceeded, NotFound, UndoRefused
 from service.settings import Settings
 from tests.actions.living_model import Logged, Model, Text
 
-LIMIT = 3
+LIMIT = 4
 numbers = count()
 BOOKS = 2
 MOST_ENTRIES = 4
@@ -102,11 +102,11 @@ class LivingBooks(RuleBasedStateMachine):
         self.write(self.handles[entry][0], entry, (title, content, aliases), turn, reply, call)
 
     @precondition(lambda self: self.model.entries)
-    @rule(pick=picks, turns=st.lists(turns, min_size=1, max_size=3), reply=replies)
-    def rewrite(self, pick: int, turns: list[int], reply: str) -> None:
+    @rule(pick=picks, times=st.integers(1, 3), turn=turns, reply=replies)
+    def rewrite(self, pick: int, times: int, turn: int, reply: str) -> None:
         """Edits that change something, by calls of their own, so that texts come back to what they were."""
         entry = self.chosen(pick)
-        for turn in turns:
+        for _ in range(times):
             title, content, aliases = self.model.entries[entry].text
             other = "shut" if content == "open" else "open"
             self.write(self.handles[entry][0], entry, (title, other, aliases), turn, reply, call=1000 + next(numbers))

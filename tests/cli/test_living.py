@@ -71,7 +71,7 @@ def test_undo_by_id(worldbook: Worldbook, gate: str) -> None:
 
 
 def test_a_book_that_lives_no_more(worldbook: Worldbook, gate: str) -> None:
-    """W20: The author switches a living book off and keeps its other settings."""
+    """The author switches a living book off and keeps its other settings."""
     worldbook("books", "edit", "Coast", "--not-living")
     assert worldbook("books", "show", "Coast", "--json").json["settings"]["living"] is False
     assert "nothing to change" in worldbook("books", "edit", "Coast", code=2).err.casefold()
