@@ -257,7 +257,7 @@ def _target(conn: Connection, allowed_books: Sequence[str], draft: Draft) -> tup
     found = {id_: book for id_, book in books.read_some(conn, OWNER, allowed_books).items() if book.enabled}
     named = _named(found, draft.book)
     if draft.handle:
-        book_id, number = _parts(draft.handle.strip())
+        book_id, number = _parts(draft.handle.strip(" []").lower())
         if book_id not in found or not number.isascii() or not number.isdigit() or len(number) > _LONGEST_NUMBER:
             raise NotFound(f"no entry {draft.handle[:80]}", remedy="Use a handle that you were given.")
         if named not in (None, book_id):

@@ -39,6 +39,7 @@ MAX_OFFSET = 1_000_000
 def retrieve(rt: Runtime, request: RetrieveRequest, request_id: str | None = None) -> RetrieveAnswer:
     """Decide what the model gets to read in this turn, and what its tools may reach until the next."""
     books, answer = _run(rt, request, request_id)
+    rt.usage.used(OWNER, answer, request.conversation, answer.run.turn, rt.clock())
     return replace(answer, scope=mint(rt, request, books))
 
 
@@ -98,9 +99,11 @@ def fetch_from(rt: Runtime, books: Sequence[AttachedBook], request: FetchRequest
         default=rt.settings.tokenizer,
         margin=rt.settings.unknown_model_margin,
     )
-    return fetching.fetch(
+    found = fetching.fetch(
         books, request.names, most if request.max_tokens is None else min(most, request.max_tokens), tokenizer
     )
+    rt.usage.fetched(found)
+    return found
 
 
 def search(rt: Runtime, request: SearchRequest) -> SearchAnswer:

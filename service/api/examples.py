@@ -75,6 +75,33 @@ WRITES = {"items": [WRITE], "next_cursor": None, "total": None}
 UNDONE = {**WRITE, "state": "undone"}
 DISCARD = {"response_id": "r-22b"}
 DISCARDED = {"reverted": [{**WRITE, "state": "discarded"}], "kept": []}
+USAGE = {
+    "items": [
+        {
+            "handle": "bakiru-17",
+            "title": "The Salt Gate",
+            "tier": "relevant",
+            "enabled": True,
+            "uses": 41,
+            "fetches": 3,
+            "last_used_at": "2026-11-30T17:24:05.120Z",
+        }
+    ],
+    "next_cursor": None,
+    "total": None,
+}
+HEALTH = {
+    "version": 41,
+    "findings": [
+        {
+            "kind": "shared_alias",
+            "handles": ["bakiru-17", "bakiru-31"],
+            "measure": 2,
+            "detail": "'the gate' names 2 entries",
+            "remedy": "Leave the name to the entry that it means first.",
+        }
+    ],
+}
 HOST_IN: dict[str, Any] = {"name": "The Salt Coast, a story", "cast": ["character:ilse", "character:mira"]}
 HOST: dict[str, Any] = {
     **HOST_IN,

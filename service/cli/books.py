@@ -89,7 +89,7 @@ def create(client: Client, name: str, description: str, as_json: bool) -> None:
 @click.option("--living/--not-living", default=None, help="Let models write into the book, or no more.")
 @on_service()
 def edit(client: Client, book: str, living: bool | None, **fields: Any) -> None:
-    """Change the name, the description, the switch of a book, or whether models may write into it."""
+    """Change the name, the description or a switch of a book."""
     changes = {name: value for name, value in fields.items() if value is not None}
     if living is not None:
         changes["settings"] = {"living": living}

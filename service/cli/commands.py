@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import click
 
-from service.cli import asking, books, entries, living, mcp, serving, transfer, upkeep
+from service.cli import asking, books, entries, living, mcp, reviewing, serving, transfer, upkeep
 
 
 def installed_version() -> str:
@@ -34,6 +34,8 @@ for command in (
     transfer.export,
     books.books,
     entries.entries,
+    reviewing.usage,
+    reviewing.health,
     living.writes,
     living.undo,
     books.attach,

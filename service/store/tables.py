@@ -159,6 +159,28 @@ writes = Table(
     Index(None, "book_id", "entry_id", "version"),
 )
 
+usage = Table(
+    "usage",
+    metadata,
+    Column("book_id", String(16), primary_key=True),
+    Column("entry_id", Integer, primary_key=True, autoincrement=False),
+    Column("uses", BigInteger, nullable=False),
+    Column("fetches", BigInteger, nullable=False),
+    Column("last_used_at", String(32)),
+    ForeignKeyConstraint(["book_id", "entry_id"], ["entries.book_id", "entries.id"], ondelete="CASCADE"),
+)
+
+counted_turns = Table(
+    "counted_turns",
+    metadata,
+    Column("owner_id", String(200), primary_key=True),
+    Column("conversation", String(200), primary_key=True),
+    Column("turn", BigInteger, primary_key=True, autoincrement=False),
+    Column("entries", JSON, nullable=False, comment="Entry ids by book: what this turn has counted already."),
+    Column("at", String(32), nullable=False),
+    Index(None, "at"),
+)
+
 idempotency = Table(
     "idempotency",
     metadata,

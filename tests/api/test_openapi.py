@@ -16,11 +16,13 @@ from service.actions.hosting import Attached, Attachment, Host, HostBody
 from service.actions.importing import ImportReport
 from service.actions.living import Discarded
 from service.actions.paging import Page
+from service.actions.reviewing import Health
 from service.api import about, entries, examples, hosts, living, tools
 from service.lore.answer import FetchAnswer, RetrieveAnswer, SearchAnswer
 from service.lore.book import Book, Entry
 from service.lore.living import Write
 from service.lore.request import FetchRequest, RetrieveRequest, SearchRequest
+from service.lore.usage import EntryUsage
 from service.tools.calling import CallAnswer, ToolCall
 from service.validation import dump, validate
 
@@ -40,6 +42,8 @@ EXAMPLES: dict[str, Any] = {
     "UNDONE": Write,
     "DISCARD": living.Discard,
     "DISCARDED": Discarded,
+    "USAGE": Page[EntryUsage],
+    "HEALTH": Health,
     "HOST_IN": HostBody,
     "HOST": Host,
     "HOSTS": Page[Host],
