@@ -7,10 +7,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from click.testing import CliRunner
 from fastapi.testclient import TestClient
+from sqlalchemy import text
 
 from service.cli import main
 from service.lore.scope import MAX_TOKEN, SigningKey, sign
 from service.lore.scope import Scope as LoreScope
+from service.store.engine import writing
 from tests.spec.asking import Json, ask, attach, embedded, entry, fetch, find, new_book, ok, switch
 from tests.spec.conftest import Serving
 
@@ -187,3 +189,21 @@ def test_write_needs_a_living_book_and_a_reply(client: TestClient) -> None:
     for left_out in reply:
         some = {name: value for name, value in reply.items() if name != left_out}
         assert "write" not in scope_of(client, books=[living], **some)["tools"]
+
+
+def test_lorebooks_are_out_of_reach(client: TestClient) -> None:
+    """M3: a book of another dialect is reached by no tool, though the scope has its host and itself."""
+    book, lorebook = gate(client), new_book(client, entry("The Secret", "Only by chance."))
+    attach(client, "character:m3-lorebook", book, lorebook)
+    token = scope_of(client, hosts=["character:m3-lorebook"], books=[lorebook])["token"]
+    assert len(fetch(client, "The Secret", scope=token)["entries"]) == 1
+    with writing(client.app_state["runtime"].engine) as conn:
+        conn.execute(text("UPDATE books SET dialect = 'chat', version = version + 1 WHERE id = :id"), {"id": lorebook})
+        conn.commit()
+    for reach in ({"scope": token}, {"hosts": ["character:m3-lorebook"]}):
+        answer = fetch(client, "The Secret", f"{lorebook}-1", **reach)
+        assert answer["entries"] == []
+        assert "Secret" not in str([each["nearest"] for each in answer["missing"]])
+        assert find(client, "The Secret", **reach) == ["The Salt Gate"]
+    listed = ok(client.post("/v1/tools/call", json={"scope": token, "name": "lore_list"}))
+    assert [item["title"] for item in listed["result"]["items"]] == ["The Salt Gate"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -40,14 +40,18 @@ class Model:
         return self.portal.call(partial(getattr(self.client, what), *arguments, **more))
 
 
+def command(data: Path, *options: str, **settings: str) -> StdioServerParameters:
+    """`worldbook mcp` with these options, on the database in a folder."""
+    env = environment(data, model="hashing", **settings)
+    return StdioServerParameters(command=sys.executable, args=["-m", "service.cli", "mcp", *options], env=env, cwd=ROOT)
+
+
 @asynccontextmanager
 async def _client(transport: str, url: str, data: Path, token: str) -> AsyncIterator[Client]:
     way, _, first = transport.partition(", ")
     mode = "legacy" if first else "auto"
     if way == "stdio":
-        env = environment(data, model="hashing", scope=token)
-        started = StdioServerParameters(command=sys.executable, args=["-m", "service.cli", "mcp"], env=env, cwd=ROOT)
-        async with Client(started, mode=mode) as client:
+        async with Client(command(data, scope=token), mode=mode) as client:
             yield client
         return
     async with (
@@ -60,8 +64,12 @@ async def _client(transport: str, url: str, data: Path, token: str) -> AsyncIter
 @contextmanager
 def connected(transport: str, url: str, data: Path, token: str) -> Iterator[Model]:
     """A model that is connected over this transport, and may reach what the scope allows."""
-    with (
-        start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(_client(transport, url, data, token)) as client,
-    ):
-        yield Model(client, portal)
+    with on_a_thread(_client(transport, url, data, token)) as model:
+        yield model
+
+
+@contextmanager
+def on_a_thread(client: AbstractAsyncContextManager[Client]) -> Iterator[Model]:
+    """A client that lives on the event loop of another thread."""
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(client) as connected:
+        yield Model(connected, portal)
