@@ -17,7 +17,7 @@ from service.lore.tokens import Tokenizer
 NEAREST = 3
 """Suggestions for a name that nothing has."""
 LIKELY = 32
-"""Names that are compared twice."""
+"""Names of each book that are compared twice."""
 
 
 def fetch(books: Sequence[AttachedBook], names: Sequence[str], max_tokens: int, tokenizer: Tokenizer) -> FetchAnswer:
@@ -91,16 +91,16 @@ def _nearest(books: Sequence[AttachedBook], name: str) -> tuple[NearTitle, ...]:
     Two letters that changed places are one edit of the optimal string alignment and two of the plain ratio, which in
     turn sees a name inside a longer one; the sum of both puts the right entry first more often than either.
     """
-    names = [
-        (known, number, ordinal)
-        for number, book in enumerate(books)
-        for known, ordinals in book.open.text.named.items()
-        for ordinal in ordinals
-    ]
     wanted = fold(name).text.strip()
-    likely = process.extract(wanted, [known for known, _, _ in names], scorer=fuzz.ratio, limit=LIKELY)
+    likely = [
+        (known, ratio, number)
+        for number, book in enumerate(books)
+        for known, ratio, _ in process.extract(wanted, book.open.text.named.keys(), scorer=fuzz.ratio, limit=LIKELY)
+    ]
     ranked = sorted(likely, key=lambda one: -(one[1] / 100 + OSA.normalized_similarity(wanted, one[0])))
-    entries = dict.fromkeys(names[place][1:] for _, _, place in ranked)
+    entries = dict.fromkeys(
+        (number, ordinal) for known, _, number in ranked for ordinal in books[number].open.text.named[known]
+    )
     return tuple(
         NearTitle(handle=entry.handle, title=entry.title)
         for number, ordinal in list(entries)[:NEAREST]
