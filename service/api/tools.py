@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from fastapi import Body, Query
@@ -64,4 +64,7 @@ def call_tool(
     Pass `arguments` on as the vendor gave them. What the model did wrong is an answer with `is_error`, whose text tells
     it what to do; a scope that is missing or no longer good is a problem.
     """
-    return once(lambda: as_json(calling.call(runtime, with_scope(asked, bearer))))
+    call = with_scope(asked, bearer)
+    scope = calling.scope_of_call(runtime, call)  # also for an answer that is only repeated
+    same = replace(once, content=once.content + (call.scope or "").encode())
+    return same(lambda: as_json(calling.run(runtime, scope, call.name, call.arguments, call.call_id)))

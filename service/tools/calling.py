@@ -111,11 +111,11 @@ class Caller:
     call_id: str | None
 
 
-def call(rt: Runtime, asked: ToolCall) -> CallAnswer:
-    """Run the call. Raises `Unauthenticated` and `ScopeExpired`, which are the app's faults and not the model's."""
+def scope_of_call(rt: Runtime, asked: ToolCall) -> Scope:
+    """What the call may reach. Raises `Unauthenticated` and `ScopeExpired`: the app's faults and not the model's."""
     if asked.scope is None:
         raise Unauthenticated("a tool call needs the scope of a retrieval")
-    return run(rt, scope_of(rt, asked.scope), asked.name, asked.arguments, asked.call_id)
+    return scope_of(rt, asked.scope)
 
 
 def run(

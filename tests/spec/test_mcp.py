@@ -70,7 +70,7 @@ def model(request: pytest.FixtureRequest, world: World) -> Iterator[Model]:
 
 
 def test_tools_are_listed(model: Model) -> None:
-    """M2: the client lists the tools, with schemas and hints, and the write tool as one that writes."""
+    """M2, X09: the client lists the tools, with schemas and hints, and the write tool as one that writes."""
     tools = {tool.name: tool for tool in model.does("list_tools").tools}
     assert set(tools) == {"fetch", "search", "list", "write"}
     hints = {name: tool.annotations for name, tool in tools.items()}
@@ -112,7 +112,7 @@ def test_answers_match_their_schema(model: Model) -> None:
 
 
 def test_partial_misses(model: Model, world: World) -> None:
-    """W9, M2: some names found is no error, the unknown ones are told with the nearest titles; none found is one."""
+    """W9, M2, X04: some names found is no error, unknown ones are told with the nearest titles; none found is one."""
     some = model.call("fetch", names=["Warden Oru", "Salt Gaet", "The Drowned King"])
     assert not some.is_error
     assert [got["title"] for got in some.structured_content["entries"]] == ["Warden Oru"]

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from click.testing import CliRunner
 from fastapi.testclient import TestClient
+from httpx2 import Response
 from sqlalchemy import text
 
 from service.cli import main
@@ -27,6 +28,12 @@ def scope_of(client: TestClient, **fields: object) -> Json:
     """The scope of a retrieval with these fields."""
     scope: Json = ask(client, "Hello.", **fields)["scope"]
     return scope
+
+
+def over_mcp(client: TestClient, token: str) -> Response:
+    """What a ping over MCP is answered."""
+    headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
+    return client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"}, headers=headers)
 
 
 def gate(client: TestClient) -> str:
@@ -152,6 +159,7 @@ def test_an_expired_scope(serving: Serving, monkeypatch: pytest.MonkeyPatch, rou
         answer = client.post(route, json={**body, "scope": scope["token"]})
         assert (answer.status_code, answer.json()["type"]) == (401, "/problems/scope-expired")
         assert answer.headers["www-authenticate"] == "Bearer"
+        assert over_mcp(client, scope["token"]).status_code == 401
         ok(client.post(route, json={**body, "scope": scope_of(client, books=[book])["token"]}))
 
 
@@ -167,7 +175,9 @@ def test_rotation_revokes(serving: Serving, monkeypatch: pytest.MonkeyPatch, tmp
         assert (ran.exit_code, ran.output) == (0, "All scopes are revoked.\n")
         answer = client.post("/v1/fetch", json={"names": ["The Salt Gate"], "scope": token})
         assert (answer.status_code, answer.json()["type"]) == (401, "/problems/scope-expired")
+        assert over_mcp(client, token).json()["type"] == "/problems/scope-expired"
         fresh = scope_of(client, books=[book])["token"]
+        assert over_mcp(client, fresh).status_code == 200
         assert len(fetch(client, "The Salt Gate", scope=fresh)["entries"]) == 1
 
 

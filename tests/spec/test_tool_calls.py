@@ -194,7 +194,7 @@ def test_write(client: TestClient) -> None:
 
 
 def test_a_model_cannot_write_elsewhere(client: TestClient, world: str) -> None:
-    """M3: no write reaches a book that is not living, or one that is not attached, living or not."""
+    """M3, S06: no write reaches a book that is not living, or one that is not attached, living or not."""
     diary = new_book(client, entry("Day one"), settings={"living": True})
     strange = new_book(client, entry("Not yours", "Untouched."), settings={"living": True})
     token = ask(client, "Hello.", books=[diary, world], conversation="m3", turn=1, response_id="m3-1")["scope"]["token"]
@@ -210,3 +210,14 @@ def test_repeated_with_a_key(client: TestClient, scope: str) -> None:
     first, again = (client.post("/v1/tools/call", json=body, headers={"Idempotency-Key": "m1-k"}) for _ in range(2))
     assert first.content == again.content
     assert again.headers["idempotent-replayed"] == "true"
+
+
+def test_a_key_does_not_lend_a_scope(client: TestClient, scope: str) -> None:
+    """M3: the stored answer of a call goes to nobody with another scope, and to nobody without one."""
+    other = ask(client, "Hello.", books=[new_book(client, entry("Elsewhere"))])["scope"]["token"]
+    answers = {}
+    for name, token in (("mine", scope), ("other", other), ("none", "wbs_none")):
+        headers = {"Idempotency-Key": "m3-k", "Authorization": f"Bearer {token}"}
+        answers[name] = client.post("/v1/tools/call", json={"name": "lore_list"}, headers=headers)
+    assert [answer.status_code for answer in answers.values()] == [200, 422, 401]
+    assert answers["other"].json()["type"] == "/problems/idempotency-mismatch"
