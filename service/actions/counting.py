@@ -1,13 +1,13 @@
 """Counting which entries retrievals use, beside the hot path: a retrieval leaves its answer, a thread counts it.
 
-A second's worth of answers is one transaction. A kill loses at most what was not written by then, never counts twice.
+A kill loses at most what was not written by then, never counts twice.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import Condition, Lock, Thread
@@ -18,13 +18,15 @@ from service.lore.answer import EntryTrace, FetchAnswer, Retrieved
 from service.lore.errors import WorldbookError
 from service.store import usage
 from service.store.engine import writing
-from service.store.usage import Count, EntryKey
+from service.store.usage import Count, EntryKey, TurnKey
 
 log = logging.getLogger(__name__)
 
 KEPT = timedelta(days=30)
 """A turn that is generated again after so long counts once more."""
 _PAUSE = 1.0
+_BATCH = 200
+"""Answers in one transaction, which keeps other writers waiting."""
 _MOST = 5_000
 """Answers that wait at most, when the database is out of reach; then the oldest are not counted."""
 
@@ -72,19 +74,19 @@ class UsageCounter:
     def flush(self) -> None:
         """Count what waits. Raises `Unavailable`; what could not be counted goes on waiting."""
         with self._writing:
-            with self._changed:
-                batch, fetched = list(self._waiting), self._fetched
-                self._waiting.clear()
-                self._fetched = Counter()
-            if not batch and not fetched:
-                return
-            try:
-                self._write(batch, fetched)
-            except WorldbookError:
+            while True:
                 with self._changed:
-                    self._waiting = deque([*batch, *self._waiting], maxlen=_MOST)
-                    self._fetched.update(fetched)
-                raise
+                    batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
+                    fetched, self._fetched = self._fetched, Counter()
+                if not batch and not fetched:
+                    return
+                try:
+                    self._write(batch, fetched)
+                except WorldbookError:
+                    with self._changed:
+                        self._waiting = deque([*batch, *self._waiting], maxlen=_MOST)
+                        self._fetched.update(fetched)
+                    raise
 
     def stop(self) -> None:
         """Count what waits, and end."""
@@ -109,24 +111,27 @@ class UsageCounter:
                 return
 
     def _write(self, batch: list[_Used], fetched: Counter[EntryKey]) -> None:
-        counts = {key: Count(fetches=number) for key, number in fetched.items()}
+        turns: defaultdict[str, defaultdict[TurnKey, set[EntryKey]]] = defaultdict(lambda: defaultdict(set))
+        uses: Counter[EntryKey] = Counter()
+        at = self._stamp(batch[-1].at) if batch else ""
+        for one in batch:
+            keys = {(trace.book, trace.id) for section in one.sections for trace in section}
+            if one.conversation is None:
+                uses.update(keys)
+            else:
+                turns[one.owner][one.conversation, one.turn] |= keys
         with writing(self._engine) as conn:
-            for one in sorted(batch, key=lambda one: (one.owner, one.conversation or "", one.turn, one.at)):
-                at = self._stamp(one.at)
-                keys = {(trace.book, trace.id) for section in one.sections for trace in section}
-                if one.conversation is not None:
-                    keys = usage.newly_used(conn, one.owner, one.conversation, one.turn, keys, at)
-                _count(counts, keys, at)
+            for owner, theirs in sorted(turns.items()):
+                for new in usage.newly_used(conn, owner, theirs, at):
+                    uses.update(new)
+            counts = {
+                key: Count(uses=uses[key], fetches=fetched[key], last_used_at=at if key in uses else None)
+                for key in {*uses, *fetched}
+            }
             usage.add(conn, counts)
             if batch:
                 usage.forget_turns(conn, self._stamp(batch[-1].at - KEPT))
             conn.commit()
-
-
-def _count(counts: dict[EntryKey, Count], keys: Iterable[EntryKey], at: str) -> None:
-    for key in keys:
-        known = counts.get(key, Count())
-        counts[key] = Count(uses=known.uses + 1, fetches=known.fetches, last_used_at=max(at, known.last_used_at or at))
 
 
 def _key(handle: str) -> EntryKey:

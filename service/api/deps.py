@@ -23,7 +23,9 @@ from service.lore.scope import PREFIX
 from service.settings import Settings
 from service.tools.calling import ToolCall
 
-_NUMBER = re.compile(r"[0-9]{1,15}")
+MAX_ENTRY = 2**31 - 1
+"""Entry ids are integers of the database; a larger one would be its error."""
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _STRONG_TAG = re.compile(r'"([0-9]{1,15})"')
 _KEPT_HEADERS = ("content-type", "etag", "location")
 
@@ -48,7 +50,7 @@ RequestId = Annotated[str, Depends(_request_id)]
 
 BookId = Annotated[str, Path(alias="book", description="Id of the book.", examples=["bakiru"])]
 EntryId = Annotated[
-    int, Path(alias="entry", ge=0, le=2**53 - 1, description="Number of the entry in its book.", examples=[17])
+    int, Path(alias="entry", ge=0, le=MAX_ENTRY, description="Number of the entry in its book.", examples=[17])
 ]
 
 

@@ -11,14 +11,13 @@ from service.actions import living
 from service.actions.living import Discarded, Name
 from service.actions.paging import Page
 from service.api import examples
-from service.api.deps import BookId, Cursor, Limit, Rt
+from service.api.deps import MAX_ENTRY, BookId, Cursor, Limit, Rt
 from service.api.documenting import answering, routes_of
 from service.lore.book import STRICT
 from service.lore.living import Write
 
 router = routes_of("Living books")
 
-MAX_ENTRY = 2**31 - 1
 _POSTED = ("malformed-body", "too-large", "unsupported-media-type", "invalid-request")
 
 

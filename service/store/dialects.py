@@ -1,4 +1,4 @@
-"""The one statement that SQLAlchemy Core spells differently for SQLite and PostgreSQL."""
+"""The one kind of statement that SQLAlchemy Core spells differently for SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -21,3 +21,10 @@ def insert_new(conn: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
     # The rows returned are counted, since the row count of an insert is -1 with psycopg.
     statement = insert(table).on_conflict_do_nothing(index_elements=key).returning(*key)
     return sum(conn.execute(statement, row).first() is not None for row in rows)
+
+
+def insert_missing(conn: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """The same in one go for many rows, without counting them."""
+    if rows:
+        insert = postgresql.insert if conn.dialect.name == "postgresql" else sqlite.insert
+        conn.execute(insert(table).on_conflict_do_nothing(index_elements=list(table.primary_key)), rows)

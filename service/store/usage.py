@@ -6,16 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from sqlalchemy import Connection, and_, bindparam, delete, func, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, func, or_, select, tuple_, update
 
 from service.lore.book import handle_of
 from service.lore.usage import EntryUsage
-from service.store.dialects import insert_new
+from service.store.dialects import insert_missing
 from service.store.tables import counted_turns, entries, usage
 
 Sort = Literal["position", "-uses"]
 EntryKey = tuple[str, int]
 """Book id and entry id."""
+TurnKey = tuple[str, int]
+"""Conversation and turn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,21 +29,45 @@ class Count:
     last_used_at: str | None = None
 
 
-def newly_used(
-    conn: Connection, owner: str, conversation: str, turn: int, used: Iterable[EntryKey], now: str
-) -> set[EntryKey]:
-    """Those of the entries that this turn has not counted yet; from now on it has."""
-    key = {"owner_id": owner, "conversation": conversation, "turn": turn}
-    insert_new(conn, counted_turns, [{**key, "entries": {}, "at": now}])
-    query = select(counted_turns.c.entries).filter_by(**key).with_for_update()
-    known = {(book, id_) for book, ids in conn.execute(query).scalar_one().items() for id_ in ids}
-    new = set(used) - known
-    if new:
-        by_book: dict[str, list[int]] = {}
-        for book, id_ in sorted(known | new):
-            by_book.setdefault(book, []).append(id_)
-        conn.execute(update(counted_turns).filter_by(**key).values(entries=by_book, at=now))
-    return new
+def newly_used(conn: Connection, owner: str, turns: Mapping[TurnKey, set[EntryKey]], now: str) -> list[set[EntryKey]]:
+    """For each turn those of its entries that it has not counted yet; from now on it has."""
+    keys = sorted(turns)  # everybody locks their rows in this order
+    insert_missing(
+        conn,
+        counted_turns,
+        [{"owner_id": owner, "conversation": talk, "turn": turn, "entries": {}, "at": now} for talk, turn in keys],
+    )
+    query = (
+        select(counted_turns.c.conversation, counted_turns.c.turn, counted_turns.c.entries)
+        .where(
+            counted_turns.c.owner_id == owner,
+            tuple_(counted_turns.c.conversation, counted_turns.c.turn).in_(keys),
+        )
+        .order_by(counted_turns.c.conversation, counted_turns.c.turn)
+        .with_for_update()
+    )
+    found: list[set[EntryKey]] = []
+    changed = []
+    for talk, turn, counted in conn.execute(query):
+        known = {(book, id_) for book, ids in counted.items() for id_ in ids}
+        if new := turns[talk, turn] - known:
+            found.append(new)
+            changed.append({"talk": talk, "number": turn, "counted": _by_book(known | new), "now": now})
+    if changed:
+        statement = update(counted_turns).where(
+            counted_turns.c.owner_id == owner,
+            counted_turns.c.conversation == bindparam("talk"),
+            counted_turns.c.turn == bindparam("number"),
+        )
+        conn.execute(statement.values(entries=bindparam("counted"), at=bindparam("now")), changed)
+    return found
+
+
+def _by_book(keys: Iterable[EntryKey]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for book, id_ in sorted(keys):
+        found.setdefault(book, []).append(id_)
+    return found
 
 
 def forget_turns(conn: Connection, before: str) -> None:
@@ -63,7 +89,7 @@ def add(conn: Connection, counts: Mapping[EntryKey, Count]) -> None:
         )
         there |= {(book_id, id_): uses is not None for id_, uses in conn.execute(query)}
     fresh = [{"book_id": book, "entry_id": id_} for (book, id_), counted in sorted(there.items()) if not counted]
-    insert_new(conn, usage, [{**key, "uses": 0, "fetches": 0} for key in fresh])
+    insert_missing(conn, usage, [{**key, "uses": 0, "fetches": 0} for key in fresh])
     changes = [
         {"book": book, "entry": id_, "more": count.uses, "fetched": count.fetches, "last": count.last_used_at}
         for (book, id_), count in sorted(counts.items())
