@@ -179,6 +179,13 @@ class LivingBooks(RuleBasedStateMachine):
             with pytest.raises(UndoRefused):
                 living.undo(self.rt, self.made[book], self.ids[place])
 
+    @precondition(lambda self: self.model.entries)
+    @rule(pick=picks, times=st.integers(2, 3), turn=turns, reply=replies)
+    def regenerate(self, pick: int, times: int, turn: int, reply: str) -> None:
+        """A reply that writes several times and is discarded at once."""
+        self.rewrite(pick, times, turn, reply)
+        self.discard(turn, reply)
+
     @rule(turn=turns, reply=replies)
     def discard(self, turn: int, reply: str) -> None:
         response = self.response(turn, reply)
