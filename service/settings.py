@@ -56,6 +56,9 @@ class Settings(BaseSettings):
     places: int = Field(default=8, ge=0, le=100)
     """How many entries may come by meaning, when neither request nor book says."""
 
+    scope_seconds: int = Field(default=3600, ge=1, le=31 * 86_400)
+    """How long the scope of a retrieval lets tools reach what was attached to it."""
+
     cache_bytes: int = Field(default=512_000_000, ge=0)
     """Memory for opened books: texts, automata, vectors."""
     threads: int = Field(default=40, ge=1)
@@ -79,6 +82,8 @@ class Settings(BaseSettings):
     """Entries in one create call."""
     max_fetch_tokens: int = 4_000
     """Tokens of all bodies of one fetch."""
+    max_writes_a_turn: int = Field(default=5, ge=0)
+    """Writes of models into living books in one turn of a conversation; those of discarded replies do not count."""
     max_import_wait: float = 60.0
     """Seconds that an import with `wait=true` waits for its vectors."""
 

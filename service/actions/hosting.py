@@ -87,9 +87,22 @@ def parse_host(text: str, pointer: str = "#/hosts") -> HostId:
     return HostId(kind, key)
 
 
+def host_id(kind: str, key: str) -> HostId:
+    """The host of a path. Raises `Invalid` for a kind that is none and for a bad key."""
+    faults = []
+    if kind not in HOST_KINDS:
+        remedy = f"one of {', '.join(HOST_KINDS)}"
+        faults.append(FieldError(parameter="kind", detail=f"{kind[:80]!r} is no kind of host", remedy=remedy))
+    if not is_host_key(key):
+        faults.append(FieldError(parameter="key", detail=f"{key[:80]!r} is no key", remedy=_KEY_RULE))
+    if faults:
+        raise Invalid(faults)
+    return HostId(kind, key)
+
+
 def declare_host(rt: Runtime, kind: str, key: str, body: HostBody) -> Host:
     """Create the host or replace its name and cast; its attachments stay. Raises `Invalid`."""
-    host = _host_id(kind, key)
+    host = host_id(kind, key)
     cast_ids = [parse_host(member, f"#/cast/{place}") for place, member in enumerate(body.cast)]
     with writing(rt.engine) as conn:
         stored.declare(conn, host, clean_line(body.name), list(dict.fromkeys(cast_ids)), rt.now())
@@ -101,7 +114,7 @@ def declare_host(rt: Runtime, kind: str, key: str, body: HostBody) -> Host:
 def read_host(rt: Runtime, kind: str, key: str) -> Host:
     """The host. Raises `NotFound` when it was never declared and nothing was ever attached to it."""
     with reading(rt.engine) as conn:
-        return _read(conn, _host_id(kind, key))
+        return _read(conn, host_id(kind, key))
 
 
 def list_hosts(rt: Runtime, *, kind: HostKind | None = None, limit: int = 50, cursor: str | None = None) -> Page[Host]:
@@ -116,7 +129,7 @@ def list_hosts(rt: Runtime, *, kind: HostKind | None = None, limit: int = 50, cu
 
 def delete_host(rt: Runtime, kind: str, key: str) -> None:
     """Delete the host with its cast and attachments; the books stay. Raises `NotFound`."""
-    host = _host_id(kind, key)
+    host = host_id(kind, key)
     with writing(rt.engine) as conn:
         if not stored.remove(conn, host):
             raise _absent(host)
@@ -125,7 +138,7 @@ def delete_host(rt: Runtime, kind: str, key: str) -> None:
 
 def read_attachments(rt: Runtime, kind: str, key: str) -> tuple[Attachment, ...]:
     """The host's books in order; none when nobody declared it."""
-    host = _host_id(kind, key)
+    host = host_id(kind, key)
     with reading(rt.engine) as conn:
         return _attachments(conn, host)
 
@@ -136,7 +149,7 @@ def replace_attachments(rt: Runtime, kind: str, key: str, attachments: Sequence[
     if len(set(ids)) < len(ids):
         raise Invalid([FieldError(pointer="#", detail="a book is named twice", remedy="name each book once")])
     new = [_cleaned(one) for one in attachments]
-    return _change(rt, _host_id(kind, key), lambda _: new)
+    return _change(rt, host_id(kind, key), lambda _: new)
 
 
 def attach(rt: Runtime, kind: str, key: str, attachment: Attachment) -> tuple[Attachment, ...]:
@@ -148,12 +161,12 @@ def attach(rt: Runtime, kind: str, key: str, attachment: Attachment) -> tuple[At
             return [new if one.book_id == new.book_id else one for one in current]
         return [*current, new]
 
-    return _change(rt, _host_id(kind, key), added)
+    return _change(rt, host_id(kind, key), added)
 
 
 def detach(rt: Runtime, kind: str, key: str, book_id: str) -> tuple[Attachment, ...]:
     """Detach one book. Raises `NotFound` when it was not attached."""
-    host = _host_id(kind, key)
+    host = host_id(kind, key)
 
     def without(current: list[StoredAttachment]) -> list[StoredAttachment]:
         rest = [one for one in current if one.book_id != book_id]
@@ -284,15 +297,3 @@ def _host(host: stored.StoredHost, members: Sequence[HostId]) -> Host:
 
 def _absent(host: HostId) -> NotFound:
     return NotFound(f"no host {host}", remedy="Declare it, or attach a book to it.")
-
-
-def _host_id(kind: str, key: str) -> HostId:
-    faults = []
-    if kind not in HOST_KINDS:
-        remedy = f"one of {', '.join(HOST_KINDS)}"
-        faults.append(FieldError(parameter="kind", detail=f"{kind[:80]!r} is no kind of host", remedy=remedy))
-    if not is_host_key(key):
-        faults.append(FieldError(parameter="key", detail=f"{key[:80]!r} is no key", remedy=_KEY_RULE))
-    if faults:
-        raise Invalid(faults)
-    return HostId(kind, key)

@@ -166,6 +166,10 @@ def _new(rt: Runtime, conn: Connection, found: Reading, book: Book, told: tuple[
     entries = book.entries or ()
     _at_most(len(entries), rt.settings.max_entries, "entries in a book")
     now = rt.now()
+    if book.settings.living:
+        book = replace(book, settings=replace(book.settings, living=False))
+        detail = "the file is of a living book; no model writes into this one until you set `living`"
+        told = (*told, ImportWarning(kind="not_living", detail=detail))
     book_id = books.insert_book(conn, OWNER, book, now)
     stored.add(conn, book_id, 1, entries, now)
     return _Written(book_id=book_id, found=replace(found, warnings=(*told, *found.warnings)))
@@ -190,10 +194,13 @@ def _replaced(rt: Runtime, conn: Connection, book_id: str, found: Reading, book:
 
 
 def _becomes(current: Book, file: Book) -> Book:
+    # Whether models may write into a book is said by its owner, never by a file.
+    settings = replace(file.settings, living=current.settings.living)
+    silent = settings == BookSettings(living=current.settings.living)
     return replace(
         current,
         description=file.description or current.description,
-        settings=current.settings if file.settings == BookSettings() else file.settings,
+        settings=current.settings if silent else settings,
         extensions=file.extensions,
     )
 

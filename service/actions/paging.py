@@ -12,6 +12,8 @@ from service.lore.book import STRICT
 from service.lore.errors import FieldError, Invalid
 
 MAX_LIMIT = 200
+MAX_KEY = 2**31 - 1
+"""Positions, versions and entry ids are integers of the database."""
 T = TypeVar("T")
 
 
@@ -54,6 +56,8 @@ def after(cursor: str | None, sort: str, *kinds: type) -> tuple[Any, ...] | None
         if made_for != sort or [type(key) for key in keys] != list(kinds):
             raise ValueError(cursor)
         for key in keys:
+            if isinstance(key, int) and not 0 <= key <= MAX_KEY:
+                raise ValueError(cursor)
             str(key).encode()  # a lone surrogate could not be bound
     except (ValueError, TypeError):
         fault = FieldError(

@@ -12,6 +12,7 @@ from embeddings.embedder import EmbedderError, EmbedderTimeout
 from service.actions.hosting import Attached, resolve
 from service.actions.presenting import OWNER, default_tokenizer
 from service.actions.runtime import Runtime
+from service.actions.scoping import mint, scope_of
 from service.lore import fetching, retrieval, searching
 from service.lore.answer import (
     Degraded,
@@ -27,22 +28,30 @@ from service.lore.open_book import AttachedBook
 from service.lore.queries import Query
 from service.lore.ranking import SPELLING, Meaning
 from service.lore.request import FetchRequest, RetrieveRequest, SearchRequest
+from service.lore.scope import Scope
+from service.store.books import heads
+from service.store.engine import reading
 from service.tokenizers import tokenizer_for
 
 MAX_OFFSET = 1_000_000
 
 
 def retrieve(rt: Runtime, request: RetrieveRequest, request_id: str | None = None) -> RetrieveAnswer:
-    """Decide what the model gets to read in this turn."""
-    return _run(rt, request, request_id)
+    """Decide what the model gets to read in this turn, and what its tools may reach until the next."""
+    books, answer = _run(rt, request, request_id)
+    rt.usage.used(OWNER, answer, request.conversation, answer.run.turn, rt.clock())
+    return replace(answer, scope=mint(rt, request, books))
 
 
 def preview(rt: Runtime, request: RetrieveRequest) -> RetrieveAnswer:
     """The same decision, told in full, recording nothing."""
-    return _run(rt, replace(request, trace=request.trace or "full", texts=request.texts or "sections"), request_id=None)
+    told = replace(request, trace=request.trace or "full", texts=request.texts or "sections")
+    return _run(rt, told, request_id=None)[1]
 
 
-def _run(rt: Runtime, request: RetrieveRequest, request_id: str | None) -> RetrieveAnswer:
+def _run(
+    rt: Runtime, request: RetrieveRequest, request_id: str | None
+) -> tuple[Sequence[AttachedBook], RetrieveAnswer]:
     began = time.perf_counter()
     books = attached(rt, request.hosts, request.books, request.conversation)
     opened = time.perf_counter()
@@ -71,12 +80,18 @@ def _run(rt: Runtime, request: RetrieveRequest, request_id: str | None) -> Retri
         total=_milliseconds(began, ended),
     )
     run = Run(request_id=request_id, turn=turn, timings_ms=timings)
-    return RetrieveAnswer(**{item.name: getattr(answer, item.name) for item in fields(Retrieved)}, run=run)
+    return books, RetrieveAnswer(
+        **{item.name: getattr(answer, item.name) for item in fields(Retrieved)}, run=run, scope=None
+    )
 
 
 def fetch(rt: Runtime, request: FetchRequest) -> FetchAnswer:
     """The entries of these handles, titles or aliases, and the nearest titles for names that are nobody's."""
-    books = attached(rt, request.hosts, request.books, request.conversation)
+    return fetch_from(rt, reach(rt, request), request)
+
+
+def fetch_from(rt: Runtime, books: Sequence[AttachedBook], request: FetchRequest) -> FetchAnswer:
+    """`fetch`, from these books."""
     most = rt.settings.max_fetch_tokens
     tokenizer = tokenizer_for(
         tokenizer=request.tokenizer,
@@ -84,15 +99,21 @@ def fetch(rt: Runtime, request: FetchRequest) -> FetchAnswer:
         default=rt.settings.tokenizer,
         margin=rt.settings.unknown_model_margin,
     )
-    return fetching.fetch(
+    found = fetching.fetch(
         books, request.names, most if request.max_tokens is None else min(most, request.max_tokens), tokenizer
     )
+    rt.usage.fetched(found)
+    return found
 
 
 def search(rt: Runtime, request: SearchRequest) -> SearchAnswer:
     """Entries that the query names, then the nearest by meaning, a page at a time."""
+    return search_in(rt, reach(rt, request), request)
+
+
+def search_in(rt: Runtime, books: Sequence[AttachedBook], request: SearchRequest) -> SearchAnswer:
+    """`search`, in these books."""
     offset = _offset(request.cursor)
-    books = attached(rt, request.hosts, request.books, request.conversation)
     meaning, degraded = understand(rt, [Query(text=request.query, message=0, voice="last")])
     found = searching.search(books, request.query, meaning, default_tokenizer(rt), offset=offset, limit=request.limit)
     return SearchAnswer(
@@ -114,7 +135,45 @@ def attached(rt: Runtime, hosts: Sequence[str], books: Sequence[str], conversati
                 )
             ]
         )
-    found: Sequence[Attached] = resolve(rt, hosts, books, conversation)
+    return _opened(rt, resolve(rt, hosts, books, conversation))
+
+
+def reach(rt: Runtime, request: FetchRequest | SearchRequest) -> list[AttachedBook]:
+    """The world books that the scope of the request, or its hosts, books and conversation, make readable."""
+    if request.scope is None:
+        return _world(attached(rt, request.hosts, request.books, request.conversation))
+    faults = [
+        FieldError(
+            pointer=f"#/{name}",
+            detail="the scope already says which books to read",
+            remedy="leave out hosts, books and conversation, or the scope",
+        )
+        for name in ("hosts", "books", "conversation")
+        if getattr(request, name)
+    ]
+    if faults:
+        raise Invalid(faults)
+    return reach_of(rt, scope_of(rt, request.scope))
+
+
+def reach_of(rt: Runtime, scope: Scope) -> list[AttachedBook]:
+    """The world books of a scope as they are attached now; those that are gone are not there."""
+    return _world(_opened(rt, resolve(rt, scope.hosts, books_left(rt, scope), scope.conversation)))
+
+
+def books_left(rt: Runtime, scope: Scope) -> list[str]:
+    """Those of the books that a scope names without a host that still exist."""
+    with reading(rt.engine) as conn:
+        there = heads(conn, scope.owner, scope.books)
+    return [book for book in scope.books if book in there]
+
+
+def _world(books: Sequence[AttachedBook]) -> list[AttachedBook]:
+    """Chance and channels of a lorebook must not be gone round, so nothing reaches into one."""
+    return [book for book in books if book.open.text.book.dialect == "world"]
+
+
+def _opened(rt: Runtime, found: Sequence[Attached]) -> list[AttachedBook]:
     opened = rt.opened.open(rt.engine, OWNER, rt.encoder.space, [each.book_id for each in found])
     return [AttachedBook(open=book, label=each.label, via=each.via) for book, each in zip(opened, found, strict=True)]
 

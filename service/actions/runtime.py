@@ -15,6 +15,7 @@ from embeddings.embedder import Embedder
 from embeddings.encoding import Encoder
 from service.actions.backlog import Backlog
 from service.actions.calibrating import folder
+from service.actions.counting import UsageCounter
 from service.actions.loading import load_embedder
 from service.actions.opening import OpenBooks
 from service.settings import Settings
@@ -31,6 +32,7 @@ class Runtime:
     opened: OpenBooks
     backlog: Backlog
     clock: Callable[[], datetime]
+    usage: UsageCounter
 
     def now(self) -> str:
         """The time, as it is stored and answered."""
@@ -53,13 +55,16 @@ def running(settings: Settings, *, load: Callable[[], Embedder] | None = None) -
             load or partial(load_embedder, settings), calibrate=partial(calibration.known, folder=folder(settings))
         )
         backlog = Backlog(engine, encoder, lambda: timestamp(utc_now()))
+        usage = UsageCounter(engine, timestamp)
         encoder.start()
         backlog.start()
+        usage.start()
         # In this order backwards: a batch in hand is given up rather than waited for.
         ending.callback(backlog.join)
         ending.callback(encoder.close)
         ending.callback(backlog.stop)
-        yield Runtime(settings, engine, encoder, OpenBooks(settings.cache_bytes), backlog, utc_now)
+        ending.callback(usage.stop)
+        yield Runtime(settings, engine, encoder, OpenBooks(settings.cache_bytes), backlog, utc_now, usage)
 
 
 def utc_now() -> datetime:

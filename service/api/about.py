@@ -44,6 +44,8 @@ class Limits:
     """Of one book."""
     entries_a_call: int
     fetch_tokens: int
+    writes_a_turn: int
+    """By models, into living books."""
     import_wait_seconds: float
 
 
@@ -139,6 +141,7 @@ def read_capabilities(runtime: Rt) -> Capabilities:
             entries=settings.max_entries,
             entries_a_call=settings.max_entries_a_call,
             fetch_tokens=settings.max_fetch_tokens,
+            writes_a_turn=settings.max_writes_a_turn,
             import_wait_seconds=settings.max_import_wait,
         ),
         dialects=get_args(Dialect),

@@ -14,9 +14,23 @@ from starlette.middleware.cors import CORSMiddleware
 from embeddings.embedder import Embedder
 from service.actions.editing import Changes
 from service.actions.runtime import Runtime, running
-from service.api import about, backups, books, documenting, entries, hosts, retrieving, transfers
+from service.api import (
+    about,
+    backups,
+    books,
+    documenting,
+    entries,
+    hosts,
+    living,
+    mcp,
+    retrieving,
+    reviewing,
+    tools,
+    transfers,
+)
 from service.api.gate import Gate
 from service.api.handling import handle_errors
+from service.api.mcp import Mcp
 from service.api.problems import Problem
 from service.lore.book import Entry
 from service.settings import Settings
@@ -35,6 +49,7 @@ class State(TypedDict):
     """What the lifespan hands to the requests."""
 
     runtime: Runtime
+    mcp: Mcp
 
 
 def create_app(settings: Settings, *, load: Callable[[], Embedder] | None = None) -> FastAPI:
@@ -45,7 +60,8 @@ def create_app(settings: Settings, *, load: Callable[[], Embedder] | None = None
         # The database pool has as many connections as requests may run at once; more would wait inside the pool.
         current_default_thread_limiter().total_tokens = settings.threads
         with running(settings, load=load) as runtime:
-            yield {"runtime": runtime}
+            async with mcp.serving(runtime) as served:
+                yield {"runtime": runtime, "mcp": served}
 
     app = FastAPI(
         title="Worldbook",
@@ -58,9 +74,11 @@ def create_app(settings: Settings, *, load: Callable[[], Embedder] | None = None
         redirect_slashes=False,
         separate_input_output_schemas=False,
     )
-    for module in (retrieving, books, entries, transfers, backups, hosts, about, documenting):
+    modules = (retrieving, tools, books, entries, living, reviewing, transfers, backups, hosts, about, documenting)
+    for module in modules:
         # As they are: `include_router` would build each route anew, which the first request then waits for.
         app.router.routes.extend(module.router.routes)
+    app.router.routes.append(mcp.ROUTE)
     _prepare_types(app)
     app.mount("/docs/static", documenting.docs_files())
     documenting.describe(app)

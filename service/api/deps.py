@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, cast
+from dataclasses import dataclass, replace
+from typing import Annotated, TypeVar, cast
 from urllib.parse import unquote
 
 from fastapi import Depends, Header, Path, Query
@@ -18,9 +18,14 @@ from service.actions.idempotency import StoredAnswer, once
 from service.actions.runtime import Runtime
 from service.lore.book import HostKind
 from service.lore.errors import FieldError, Invalid
+from service.lore.request import FetchRequest, SearchRequest
+from service.lore.scope import PREFIX
 from service.settings import Settings
+from service.tools.calling import ToolCall
 
-_NUMBER = re.compile(r"[0-9]{1,15}")
+MAX_ENTRY = 2**31 - 1
+"""Entry ids are integers of the database; a larger one would be its error."""
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _STRONG_TAG = re.compile(r'"([0-9]{1,15})"')
 _KEPT_HEADERS = ("content-type", "etag", "location")
 
@@ -45,7 +50,7 @@ RequestId = Annotated[str, Depends(_request_id)]
 
 BookId = Annotated[str, Path(alias="book", description="Id of the book.", examples=["bakiru"])]
 EntryId = Annotated[
-    int, Path(alias="entry", ge=0, le=2**53 - 1, description="Number of the entry in its book.", examples=[17])
+    int, Path(alias="entry", ge=0, le=MAX_ENTRY, description="Number of the entry in its book.", examples=[17])
 ]
 
 
@@ -82,6 +87,22 @@ class _Segment(Convertor[str]):
 
 
 register_url_convertor("segment", _Segment())
+
+
+async def bearer_scope(request: Request) -> str | None:
+    """The scope that the request carries as bearer (RFC 6750)."""
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    token = token.strip()
+    return token if kind.lower() == "bearer" and token.startswith(PREFIX) else None
+
+
+BearerScope = Annotated[str | None, Depends(bearer_scope)]
+Scoped = TypeVar("Scoped", FetchRequest, SearchRequest, ToolCall)
+
+
+def with_scope(asked: Scoped, bearer: str | None) -> Scoped:
+    """The request with the scope of its bearer, unless its body has one."""
+    return asked if bearer is None or asked.scope is not None else replace(asked, scope=bearer)
 
 
 async def _if_match(

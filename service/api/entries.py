@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge, MaxLen, MinLen
+from annotated_types import Ge, Le, MaxLen, MinLen
 from fastapi import Body, Query
 from pydantic import PlainValidator
 from starlette.responses import Response
@@ -15,7 +15,19 @@ from service.actions.editing import Changes, Ordered
 from service.actions.paging import Page
 from service.api import examples
 from service.api.answers import as_json, versioned
-from service.api.deps import BookId, Cursor, EntryId, EntryIds, IfMatch, IfNoneMatch, JsonOnce, Limit, Rt, Search
+from service.api.deps import (
+    MAX_ENTRY,
+    BookId,
+    Cursor,
+    EntryId,
+    EntryIds,
+    IfMatch,
+    IfNoneMatch,
+    JsonOnce,
+    Limit,
+    Rt,
+    Search,
+)
 from service.api.documenting import answering, patch_body, routes_of
 from service.lore.book import STRICT, Book, Entry, Tier
 from service.validation import validate
@@ -27,7 +39,7 @@ MAX_BATCH = 10_000
 _POSTED = ("malformed-body", "too-large", "unsupported-media-type", "invalid-request", "not-found")
 
 
-Numbers = Annotated[tuple[Annotated[int, Ge(0)], ...], MinLen(1), MaxLen(MAX_BATCH)]
+Numbers = Annotated[tuple[Annotated[int, Ge(0), Le(MAX_ENTRY)], ...], MinLen(1), MaxLen(MAX_BATCH)]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,7 +39,7 @@ BOOK: dict[str, Any] = {
     "description": "The shore between the two tides.",
     "dialect": "world",
     "enabled": True,
-    "settings": {"places": None, "floor": None},
+    "settings": {"places": None, "floor": None, "living": False},
     "entries": None,
     "extensions": {},
     "counts": {"entries": 93, "enabled": 90, "canon": 2, "pending_vectors": 0, "failed_vectors": 0},
@@ -58,6 +58,50 @@ BATCH = {"ids": [3, 9], "set": {"enabled": False}}
 ORDER = {"ids": [9, 3], "to": "top"}
 ORDERED = {"version": 42, "canon_tokens": 1126}
 
+WRITE: dict[str, Any] = {
+    "id": "wr_01KBAZ3T5YJ8W2M6N4QX7C9DEF",
+    "handle": "bakiru-17",
+    "version": 42,
+    "action": "edit",
+    "before": ENTRY_IN,
+    "after": {**ENTRY_IN, "content": "The gate fell in the night of the spring tide."},
+    "conversation": "c-81",
+    "turn": 22,
+    "response_id": "r-22b",
+    "at": "2026-11-30T17:24:05.120Z",
+    "state": "live",
+}
+WRITES = {"items": [WRITE], "next_cursor": None, "total": None}
+UNDONE = {**WRITE, "state": "undone"}
+DISCARD = {"response_id": "r-22b"}
+DISCARDED = {"reverted": [{**WRITE, "state": "discarded"}], "kept": []}
+USAGE = {
+    "items": [
+        {
+            "handle": "bakiru-17",
+            "title": "The Salt Gate",
+            "tier": "relevant",
+            "enabled": True,
+            "uses": 41,
+            "fetches": 3,
+            "last_used_at": "2026-11-30T17:24:05.120Z",
+        }
+    ],
+    "next_cursor": None,
+    "total": None,
+}
+HEALTH = {
+    "version": 41,
+    "findings": [
+        {
+            "kind": "shared_alias",
+            "handles": ["bakiru-17", "bakiru-31"],
+            "measure": 2,
+            "detail": "'the gate' names 2 entries",
+            "remedy": "Leave the name to the entry that it means first.",
+        }
+    ],
+}
 HOST_IN: dict[str, Any] = {"name": "The Salt Coast, a story", "cast": ["character:ilse", "character:mira"]}
 HOST: dict[str, Any] = {
     **HOST_IN,
@@ -167,8 +211,13 @@ RETRIEVED: dict[str, Any] = {
         "turn": 2,
         "timings_ms": {"open": 0.4, "embed": 4.1, "retrieve": 0.7, "total": 5.4},
     },
+    "scope": {
+        "token": "wbs_q83vEjRWeJCrze8SNFZ4kDGC",
+        "expires_at": "2026-11-30T18:24:05.000Z",
+        "tools": ["fetch", "list", "search"],
+    },
 }
-PREVIEWED = {**RETRIEVED, "run": {**RETRIEVED["run"], "request_id": None}}
+PREVIEWED = {**RETRIEVED, "run": {**RETRIEVED["run"], "request_id": None}, "scope": None}
 FETCH = {"names": ["bakiru-17", "porta de  SAL", "Salt Gaet"], "hosts": ["story:salt-coast"], "max_tokens": 1500}
 FETCHED = {
     "entries": [
@@ -202,6 +251,43 @@ FOUND = {
     "next_cursor": None,
     "degraded": [],
 }
+TOOLS: dict[str, Any] = {
+    "tools": [
+        {
+            "type": "function",
+            "function": {
+                "name": "lore_fetch",
+                "strict": True,
+                "description": "Read entries of the world in full. Call it when …",
+                "parameters": {
+                    "type": "object",
+                    "properties": {
+                        "names": {
+                            "type": "array",
+                            "description": "Handles such as bakiru-17, titles or aliases, in any language; at most 20.",
+                            "items": {"type": "string"},
+                        }
+                    },
+                    "required": ["names"],
+                    "additionalProperties": False,
+                },
+            },
+        }
+    ]
+}
+CALL = {
+    "scope": "wbs_q83vEjRWeJCrze8SNFZ4kDGC",
+    "name": "lore_fetch",
+    "arguments": '{"names": ["bakiru-17", "porta de  SAL", "Salt Gaet"]}',
+    "call_id": "call_9",
+}
+CALLED: dict[str, Any] = {
+    "text": "<lore-9c41>\n## The Salt Gate [bakiru-17]\nThe gate opens at low tide …\n</lore-9c41>\n"
+    '<index-9c41>\n# Nothing is called "Salt Gaet"; nearest titles:\n- The Salt Gate [bakiru-17]\n</index-9c41>\n',
+    "is_error": False,
+    "tokens": 71,
+    "result": {**FETCHED, "kind": "fetch"},
+}
 
 CAPABILITIES: dict[str, Any] = {
     "api": "v1",
@@ -216,6 +302,7 @@ CAPABILITIES: dict[str, Any] = {
         "entries": 10_000,
         "entries_a_call": 500,
         "fetch_tokens": 4000,
+        "writes_a_turn": 5,
         "import_wait_seconds": 60.0,
     },
     "dialects": ["world"],

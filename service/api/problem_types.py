@@ -33,6 +33,20 @@ PROBLEM_TYPES = (
         remedy="Send one JSON value in UTF-8; `detail` says where reading stopped.",
     ),
     ProblemType(
+        name="unauthenticated",
+        status=401,
+        title="Nothing shows that you may do this",
+        when="A tool call carries no scope, or one that is not as this service signed it.",
+        remedy="Send `scope.token` of the last retrieve as it came, as the field `scope` or as bearer.",
+    ),
+    ProblemType(
+        name="scope-expired",
+        status=401,
+        title="The scope is no longer good",
+        when="The time of the scope is over, or `worldbook rotate-scopes` revoked it.",
+        remedy="Retrieve again: every retrieval answers a fresh scope.",
+    ),
+    ProblemType(
         name="forbidden",
         status=403,
         title="This is not allowed",
@@ -73,6 +87,13 @@ PROBLEM_TYPES = (
         title="The backup contradicts what is stored",
         when="An id or a name of the backup belongs to something else here; nothing was restored.",
         remedy="Delete or rename what stands in the way, or restore into an empty database.",
+    ),
+    ProblemType(
+        name="undo-refused",
+        status=409,
+        title="The write cannot be undone",
+        when="A later write of the entry stands in the way, or its text has changed since; `detail` says which.",
+        remedy="Undo the writes of an entry from the newest to the oldest.",
     ),
     ProblemType(
         name="in-progress",

@@ -49,6 +49,8 @@ class Problem:
 
 
 TYPE_OF: Mapping[type[errors.WorldbookError], str] = {
+    errors.Unauthenticated: "unauthenticated",
+    errors.ScopeExpired: "scope-expired",
     errors.NotFound: "not-found",
     errors.Invalid: "invalid-request",
     errors.UnreadableFile: "unreadable-file",
@@ -58,6 +60,7 @@ TYPE_OF: Mapping[type[errors.WorldbookError], str] = {
     errors.VersionMismatch: "version-mismatch",
     errors.Conflict: "conflict",
     errors.RestoreConflict: "restore-conflict",
+    errors.UndoRefused: "undo-refused",
     errors.Unavailable: "overloaded",
     errors.SchemaMismatch: "internal",
     IdempotencyMismatch: "idempotency-mismatch",
@@ -104,6 +107,8 @@ def respond(error: BaseException, request_id: str | None) -> Response:
     headers = {}
     if problem.status == TYPES["overloaded"].status:
         headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    if problem.status == TYPES["unauthenticated"].status:
+        headers["WWW-Authenticate"] = "Bearer"  # RFC 9110, 15.5.2 wants it
     if isinstance(error, refusals.MethodNotAllowed):
         headers["Allow"] = ", ".join(error.allowed)
     return Response(

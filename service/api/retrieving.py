@@ -11,7 +11,7 @@ from starlette.responses import Response
 from service.actions import retrieving
 from service.api import examples
 from service.api.answers import as_json
-from service.api.deps import RequestId, Rt
+from service.api.deps import BearerScope, RequestId, Rt, with_scope
 from service.api.documenting import answering, routes_of
 from service.lore.answer import FetchAnswer, RetrieveAnswer, SearchAnswer
 from service.lore.request import FetchRequest, RetrieveRequest, SearchRequest
@@ -20,6 +20,7 @@ router = routes_of("Retrieval")
 
 Conversation = Annotated[RetrieveRequest, Body(examples=[examples.RETRIEVE])]
 _POSTED = ("malformed-body", "not-found", "too-large", "unsupported-media-type", "invalid-request")
+_SCOPED = (*_POSTED, "unauthenticated", "scope-expired")
 
 
 @router.post("/v1/retrieve", response_model=RetrieveAnswer, responses=answering(200, examples.RETRIEVED, *_POSTED))
@@ -38,17 +39,24 @@ def preview(runtime: Rt, asked: Conversation) -> Response:
     return as_json(retrieving.preview(runtime, asked))
 
 
-@router.post("/v1/fetch", response_model=FetchAnswer, responses=answering(200, examples.FETCHED, *_POSTED))
-def fetch(runtime: Rt, asked: Annotated[FetchRequest, Body(examples=[examples.FETCH])]) -> Response:
+@router.post("/v1/fetch", response_model=FetchAnswer, responses=answering(200, examples.FETCHED, *_SCOPED))
+def fetch(
+    runtime: Rt, bearer: BearerScope, asked: Annotated[FetchRequest, Body(examples=[examples.FETCH])]
+) -> Response:
     """Entries in full by handle, title or alias, several at once; names nobody has come back with the nearest titles.
 
     A title that two entries share returns both. Disabled entries, and entries of books that are not attached, are
-    missing like any unknown name.
+    missing like any unknown name. Send the `scope` of a retrieval, as a field or as bearer, or hosts and books.
     """
-    return as_json(retrieving.fetch(runtime, asked))
+    return as_json(retrieving.fetch(runtime, with_scope(asked, bearer)))
 
 
-@router.post("/v1/search", response_model=SearchAnswer, responses=answering(200, examples.FOUND, *_POSTED))
-def search(runtime: Rt, asked: Annotated[SearchRequest, Body(examples=[examples.SEARCH])]) -> Response:
-    """One line per entry that answers the question, without its text: read that with fetch."""
-    return as_json(retrieving.search(runtime, asked))
+@router.post("/v1/search", response_model=SearchAnswer, responses=answering(200, examples.FOUND, *_SCOPED))
+def search(
+    runtime: Rt, bearer: BearerScope, asked: Annotated[SearchRequest, Body(examples=[examples.SEARCH])]
+) -> Response:
+    """One line per entry that answers the question, without its text: read that with fetch.
+
+    Send the `scope` of a retrieval, as a field or as bearer, or hosts and books.
+    """
+    return as_json(retrieving.search(runtime, with_scope(asked, bearer)))

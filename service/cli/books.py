@@ -62,6 +62,8 @@ def show(client: Client, book: str, as_json: bool) -> None:
         say(found["description"])
     say(f"{counts['entries']} entries, {counts['enabled']} of them enabled, {counts['canon']} canon")
     say(f"canon: {tokens['canon']:,} tokens every turn; relevant: {tokens['relevant']:,} ({tokens['tokenizer']})")
+    if found["settings"]["living"]:
+        say("living: models may write into it (`worldbook writes`)")
     if client.knows_vectors and (counts["pending_vectors"] or counts["failed_vectors"]):
         say(f"vectors: {counts['pending_vectors']} to come, {counts['failed_vectors']} failed")
     for warning in found["warnings"]:
@@ -98,12 +100,15 @@ def copy(client: Client, book: str, name: str, as_json: bool) -> None:
 @click.option("--name")
 @click.option("--description")
 @click.option("--enable/--disable", "enabled", default=None, help="Switch the whole book on or off.")
+@click.option("--living/--not-living", default=None, help="Let models write into the book, or no more.")
 @on_service()
-def edit(client: Client, book: str, **fields: Any) -> None:
-    """Change the name, the description or the switch of a book."""
+def edit(client: Client, book: str, living: bool | None, **fields: Any) -> None:
+    """Change the name, the description or a switch of a book."""
     changes = {name: value for name, value in fields.items() if value is not None}
+    if living is not None:
+        changes["settings"] = {"living": living}
     if not changes:
-        raise click.UsageError("Nothing to change: give --name, --description, --enable or --disable.")
+        raise click.UsageError("Nothing to change: give --name, --description, --enable, --disable, --living, …")
     found = client.get(f"/v1/books/{book_id(client, book)}")
     client.call("PATCH", f"/v1/books/{found['id']}", json=changes, headers={"If-Match": f'"{found["version"]}"'})
 

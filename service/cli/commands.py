@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import click
 
-from service.cli import asking, books, entries, serving, transfer, upkeep
+from service.cli import asking, books, entries, living, mcp, reviewing, serving, transfer, upkeep
 
 
 def installed_version() -> str:
@@ -34,15 +34,21 @@ for command in (
     transfer.export,
     books.books,
     entries.entries,
+    reviewing.usage,
+    reviewing.health,
+    living.writes,
+    living.undo,
     books.attach,
     books.detach,
     asking.retrieve,
     asking.preview,
     asking.fetch,
+    mcp.mcp,
     upkeep.backup,
     upkeep.restore,
     upkeep.migrate,
     upkeep.calibrate,
+    upkeep.rotate_scopes,
     upkeep.doctor,
 ):
     main.add_command(command)

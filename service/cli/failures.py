@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import IO, TYPE_CHECKING, Any
 
 import click
@@ -57,9 +58,10 @@ class Problem(Failure):
 @contextmanager
 def plainly() -> Iterator[None]:
     """Errors of the domain as a `Failure`: a database that is locked, or newer than the program."""
-    from service.lore.errors import WorldbookError
+    from service.lore.errors import Invalid, WorldbookError
 
     try:
         yield
     except WorldbookError as error:
-        raise Failure(error.detail, remedy=error.remedy) from None
+        errors = [asdict(fault) for fault in error.errors] if isinstance(error, Invalid) else []
+        raise Failure(error.detail, remedy=error.remedy, errors=errors) from None

@@ -85,6 +85,11 @@ def entry_path(handle: str) -> str:
     return f"/v1/books/{book}/entries/{number}"
 
 
+def is_handle(word: str) -> bool:
+    """Whether a word names an entry rather than a book."""
+    return _HANDLE.fullmatch(word.strip()) is not None
+
+
 def of_one_book(handles: Iterable[str]) -> tuple[str, list[int]]:
     """The book and the entry ids of handles. Raises a usage error when they are of several books."""
     parts = [_parts(handle) for handle in handles]

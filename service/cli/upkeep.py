@@ -1,4 +1,4 @@
-"""Care of an installation: backup, restore, migrate, calibrate, doctor. Backups as lines go through the service."""
+"""Care of an installation: backup, schema, figures of the model, scopes, health. Backups as lines go by the service."""
 
 from __future__ import annotations
 
@@ -106,6 +106,26 @@ def calibrate() -> None:
         levels = ", ".join(f"{floor(entries):.2f} among {entries}" for entries in (10, 100, 1000))
         say(f"Unrelated entries score below {levels}; what scores less is not claimed.")
     say("A service started from now on uses it, and embeds its entries anew.")
+
+
+@click.command()
+def rotate_scopes() -> None:
+    """Sign scopes with a new key.
+
+    Every scope answered before is refused from now on; the next retrieval of each conversation answers a new one.
+    """
+    from service.actions.runtime import timestamp, utc_now
+    from service.actions.scoping import revoke_all
+    from service.store import engine
+
+    with plainly():
+        database = engine.make_engine(configured())
+        try:
+            engine.check_schema(database)
+            revoke_all(database, timestamp(utc_now()))
+        finally:
+            database.dispose()
+    say("All scopes are revoked.")
 
 
 @click.command()

@@ -7,14 +7,14 @@ from another dialect, in whole or in part, is brought into the writer's own befo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import count
 from typing import Any
 
 from service.formats.book_entry import to_book_entry
 from service.formats.names import book_name
 from service.formats.sillytavern_fields import from_book_entry
-from service.lore.book import Book, Entry
+from service.lore.book import Book, BookSettings, Entry
 
 WORLD_INFO = "sillytavern"
 """Where SillyTavern's reader keeps a file: `entries` in an object, each entry with its `key`."""
@@ -71,7 +71,9 @@ def unheld(book: Book, *kept: str) -> Iterator[str]:
     """The names of what only our own format holds: gists, settings, and extensions but for those `kept` in the file."""
     if not book.enabled:
         yield "book.enabled"
-    yield from (f"book.settings.{name}" for name in ("places", "floor") if getattr(book.settings, name) is not None)
+    usual = BookSettings()
+    names = (field.name for field in fields(BookSettings))
+    yield from (f"book.settings.{name}" for name in names if getattr(book.settings, name) != getattr(usual, name))
     yield from ("gist" for entry in book.entries or () if entry.gist)
     for extensions in (book.extensions, *(entry.extensions for entry in book.entries or ())):
         yield from (f"extensions.{name}" for name in extensions if name not in kept)

@@ -10,6 +10,7 @@ from service.lore.reasons import Matched, Named, Reason, Status
 
 Went = Literal["canon", "whole", "matched", "empty", "disabled"]
 IndexShape = Literal["long_gists", "short_gists", "titles", "none"]
+ToolName = Literal["fetch", "list", "search", "write"]
 DegradedKind = Literal["embedder_unavailable", "timeout", "vectors_pending", "vectors_failed", "space_mismatch"]
 
 
@@ -202,10 +203,26 @@ class Run:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ScopeTrace:
+    """What the model's tools may reach until the next turn."""
+
+    __pydantic_config__ = STRICT
+
+    token: str
+    """Signed; send it as the field `scope` or as bearer with fetch, search, tools/call and /mcp."""
+    expires_at: str
+    """RFC 3339, UTC, milliseconds."""
+    tools: tuple[ToolName, ...]
+    """`write` only with a living book, and with conversation, turn and response_id in the request."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class RetrieveAnswer(Retrieved):
     """`Retrieved` with what is about this call."""
 
     run: Run
+    scope: ScopeTrace | None
+    """Null in a preview, and when the names of the hosts together are too long to be signed (about 2,900 bytes)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,6 +287,45 @@ class SearchItem:
     label: str | None
     tokens: int
     reason: Named | Matched
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListItem:
+    """One line per entry; no bodies."""
+
+    __pydantic_config__ = STRICT
+
+    handle: str
+    title: str
+    gist: str
+    book: str
+    label: str | None
+    tokens: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedBook:
+    """A book that can be listed."""
+
+    __pydantic_config__ = STRICT
+
+    id: str
+    name: str
+    label: str | None
+    entries: int
+    """How many of its entries are enabled."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListAnswer:
+    """A page of the enabled entries, book by book in list order."""
+
+    __pydantic_config__ = STRICT
+
+    books: tuple[ListedBook, ...]
+    """All that are listed, whatever the page."""
+    items: tuple[ListItem, ...]
+    next_cursor: str | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -81,7 +81,7 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class BookSettings:
-    """How a book is read by meaning; null means the setting of the service."""
+    """How a book is read by meaning, where null means the setting of the service, and whether models write in it."""
 
     __pydantic_config__ = STRICT
 
@@ -89,6 +89,8 @@ class BookSettings:
     """How many entries may come by meaning."""
     floor: Annotated[float, Ge(-1.0), Le(2.0)] | None = None
     """Score below which nothing is claimed by meaning, instead of the model's calibrated floor."""
+    living: bool = False
+    """Whether models may write lasting changes into the book; every write is logged and can be undone."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,8 @@
 """Everything that can go wrong in the domain, as an outline.
 
 WorldbookError
+├── Unauthenticated      no scope or key, or a wrong one
+│   └── ScopeExpired     a scope whose time is over, or that was revoked
 ├── NotFound             absent, or not visible to the caller
 ├── Invalid              fields that are wrong, all of them at once
 ├── UnreadableFile       an import that cannot be read; `fault` names how
@@ -9,7 +11,8 @@ WorldbookError
 ├── NameTaken            the name is another book's
 ├── VersionMismatch      the caller edits something older than what is stored
 ├── Conflict             the state does not allow it
-│   └── RestoreConflict  an id of a backup is taken by something else
+│   ├── RestoreConflict  an id of a backup is taken by something else
+│   └── UndoRefused      a write is not the newest of its entry, or its text has changed since
 ├── Unavailable          the store is busy or cannot be reached
 └── SchemaMismatch       the database was written by another version of the program
 
@@ -29,6 +32,14 @@ class WorldbookError(Exception):
         super().__init__(detail)
         self.detail = detail
         self.remedy = remedy
+
+
+class Unauthenticated(WorldbookError):
+    """Who calls did not show the right to; why is not told."""
+
+
+class ScopeExpired(Unauthenticated):
+    """A scope that was good once."""
 
 
 class NotFound(WorldbookError):
@@ -96,6 +107,10 @@ class Conflict(WorldbookError):
 
 class RestoreConflict(Conflict):
     """An id or a name of the backup is taken by something else; nothing was restored."""
+
+
+class UndoRefused(Conflict):
+    """A write that cannot be taken back; the detail names what stands in the way."""
 
 
 class Unavailable(WorldbookError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rapidfuzz import fuzz, process
+from rapidfuzz.distance import OSA
 
 from embeddings.windows import sentences
 from service.lore.answer import FetchAnswer, FetchedEntry, MissingName, NearTitle
@@ -14,6 +15,9 @@ from service.lore.text import fold
 from service.lore.tokens import Tokenizer
 
 NEAREST = 3
+"""Suggestions for a name that nothing has."""
+LIKELY = 32
+"""Names of each book that are compared twice."""
 
 
 def fetch(books: Sequence[AttachedBook], names: Sequence[str], max_tokens: int, tokenizer: Tokenizer) -> FetchAnswer:
@@ -40,6 +44,14 @@ def fetch(books: Sequence[AttachedBook], names: Sequence[str], max_tokens: int, 
         left -= tokens
         entries.append(_fetched(book, entry, content, tokens, asked))
     return FetchAnswer(entries=tuple(entries), missing=tuple(missing), tokens=max_tokens - left)
+
+
+def entry_of_handle(books: Sequence[AttachedBook], handle: str) -> Entry | None:
+    """The enabled entry of this handle, whole."""
+    return next(
+        (books[number].open.text.entries[ordinal] for number, ordinal in _by_handle(books, handle)),
+        None,
+    )
 
 
 def _fetched(book: AttachedBook, entry: Entry, content: str, tokens: int, asked: Sequence[str]) -> FetchedEntry:
@@ -74,17 +86,21 @@ def _by_name(books: Sequence[AttachedBook], name: str) -> list[tuple[int, int]]:
 
 
 def _nearest(books: Sequence[AttachedBook], name: str) -> tuple[NearTitle, ...]:
-    """The entries whose title or alias is written most alike."""
-    names = [
-        (known, number, ordinal)
+    """The entries whose title or alias is written most alike.
+
+    Two letters that changed places are one edit of the optimal string alignment and two of the plain ratio, which in
+    turn sees a name inside a longer one; the sum of both puts the right entry first more often than either.
+    """
+    wanted = fold(name).text.strip()
+    likely = [
+        (known, ratio, number)
         for number, book in enumerate(books)
-        for known, ordinals in book.open.text.named.items()
-        for ordinal in ordinals
+        for known, ratio, _ in process.extract(wanted, book.open.text.named.keys(), scorer=fuzz.ratio, limit=LIKELY)
     ]
-    ranked = process.extract(
-        fold(name).text.strip(), [known for known, _, _ in names], scorer=fuzz.ratio, limit=4 * NEAREST
+    ranked = sorted(likely, key=lambda one: -(one[1] / 100 + OSA.normalized_similarity(wanted, one[0])))
+    entries = dict.fromkeys(
+        (number, ordinal) for known, _, number in ranked for ordinal in books[number].open.text.named[known]
     )
-    entries = dict.fromkeys(names[place][1:] for _, _, place in ranked)
     return tuple(
         NearTitle(handle=entry.handle, title=entry.title)
         for number, ordinal in list(entries)[:NEAREST]

@@ -71,8 +71,18 @@ def book_heading(book_name: str) -> str:
 
 def entry_block(entry: Entry, label: str | None) -> str:
     """An entry in full."""
+    return block(entry.title, entry.handle, label, entry.content)
+
+
+def block(title: str, handle: str, label: str | None, content: str) -> str:
+    """A title with its handle, and a body as it is."""
     labelled = f" ({clean_line(label)})" if label else ""
-    return f"## {entry.title} [{entry.handle}]{labelled}\n{entry.content}\n"
+    return f"## {title} [{handle}]{labelled}\n{content}\n"
+
+
+def index_line(title: str, handle: str, gist: str) -> str:
+    """One entry on one line."""
+    return f"- {title} [{handle}]{f': {gist}' if gist else ''}\n"
 
 
 def index_lines(entry: Entry) -> tuple[str, str, str]:

@@ -12,6 +12,7 @@ from service.lore.book import STRICT
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 IndexMode = Literal["rest", "all", "none"]
 Trace = Literal["used", "full"]
+Token = Annotated[str, MaxLen(4000)]
 Texts = Literal["prompt", "sections", "entries"]
 
 
@@ -46,6 +47,8 @@ class RetrieveRequest:
     """The app's own id of the conversation; its attachments join last."""
     turn: Annotated[int, Ge(0)] | None = None
     """The caller's count, kept when a reply is regenerated; default: the number of user messages."""
+    response_id: Annotated[str, MaxLen(200)] | None = None
+    """The app's own id of the reply about to be written; what the model writes into a living book hangs on it."""
     model: Annotated[str, MaxLen(200)] | None = None
     """Name of the language model that will read the prompt; it chooses the tokenizer."""
     tokenizer: Annotated[str, MaxLen(200)] | None = None
@@ -72,12 +75,14 @@ class RetrieveRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class FetchRequest:
-    """Entries by handle, title or alias, from what the hosts and books make visible."""
+    """Entries by handle, title or alias, from what a scope, or hosts and books, make visible."""
 
     __pydantic_config__ = STRICT
 
     names: Annotated[tuple[Annotated[str, MaxLen(300)], ...], MinLen(1), MaxLen(20)]
     """Handles, titles or aliases, in any case, width or normal form."""
+    scope: Token | None = None
+    """`scope.token` of a retrieval, instead of hosts, books and conversation."""
     hosts: Annotated[tuple[str, ...], MaxLen(32)] = ()
     books: Annotated[tuple[str, ...], MaxLen(64)] = ()
     conversation: Annotated[str, MaxLen(200)] | None = None
@@ -94,6 +99,8 @@ class SearchRequest:
     __pydantic_config__ = STRICT
 
     query: Annotated[str, MinLen(1), MaxLen(2000)]
+    scope: Token | None = None
+    """`scope.token` of a retrieval, instead of hosts, books and conversation."""
     hosts: Annotated[tuple[str, ...], MaxLen(32)] = ()
     books: Annotated[tuple[str, ...], MaxLen(64)] = ()
     conversation: Annotated[str, MaxLen(200)] | None = None

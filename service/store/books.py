@@ -66,6 +66,18 @@ def read(conn: Connection, owner: str, book_id: str) -> Book:
     return _book(row)
 
 
+def read_some(conn: Connection, owner: str, ids: Sequence[str]) -> dict[str, Book]:
+    """Those of the owner's books that exist, without their entries."""
+    query = select(books).where(books.c.owner_id == owner, books.c.id.in_(ids))
+    return {row.id: _book(row) for row in conn.execute(query)}
+
+
+def lock(conn: Connection, owner: str, ids: Sequence[str]) -> None:
+    """Nobody else changes these books until the transaction ends; to be called before they are read."""
+    query = select(books.c.id).where(books.c.owner_id == owner, books.c.id.in_(ids))
+    conn.execute(query.order_by(books.c.id).with_for_update())
+
+
 def page(
     conn: Connection, owner: str, *, q: str | None, sort: Sort, after: tuple[str, str] | None, limit: int
 ) -> list[Book]:

@@ -1,4 +1,4 @@
-"""The one statement that SQLAlchemy Core spells differently for SQLite and PostgreSQL."""
+"""The one kind of statement that SQLAlchemy Core spells differently for SQLite and PostgreSQL."""
 
 from __future__ import annotations
 

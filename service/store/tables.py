@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     Column,
     ForeignKey,
@@ -127,6 +128,59 @@ vectors = Table(
     comment="One row per embedded text: float16 rows of its pieces, then of its windows; no data when it failed.",
 )
 
+responses = Table(
+    "responses",
+    metadata,
+    Column("owner_id", String(200), primary_key=True),
+    Column("conversation", String(200), primary_key=True),
+    Column("response_id", String(200), primary_key=True),
+    Column("discarded_at", String(32)),
+    comment="Replies that wrote into a book or were discarded. Whoever writes for one, or discards it, locks its row.",
+)
+
+writes = Table(
+    "writes",
+    metadata,
+    Column("book_id", String(16), ForeignKey("books.id", ondelete="CASCADE"), primary_key=True),
+    Column("id", String(32), primary_key=True),
+    Column("owner_id", String(200), nullable=False),
+    Column("entry_id", Integer, nullable=False, comment="Of an entry that may be deleted; its writes stay."),
+    Column("version", Integer, nullable=False, comment="Of the book, made by this write: the order of its writes."),
+    Column("action", String(16), nullable=False),
+    Column("before", JSON(none_as_null=True)),
+    Column("after", JSON, nullable=False),
+    Column("conversation", String(200), nullable=False),
+    Column("turn", BigInteger, nullable=False),
+    Column("response_id", String(200), nullable=False),
+    Column("call_id", String(200)),
+    Column("at", String(32), nullable=False),
+    Column("state", String(16), nullable=False),
+    UniqueConstraint("owner_id", "conversation", "response_id", "call_id"),
+    Index(None, "book_id", "entry_id", "version"),
+)
+
+usage = Table(
+    "usage",
+    metadata,
+    Column("book_id", String(16), primary_key=True),
+    Column("entry_id", Integer, primary_key=True, autoincrement=False),
+    Column("uses", BigInteger, nullable=False),
+    Column("fetches", BigInteger, nullable=False),
+    Column("last_used_at", String(32)),
+    ForeignKeyConstraint(["book_id", "entry_id"], ["entries.book_id", "entries.id"], ondelete="CASCADE"),
+)
+
+counted_turns = Table(
+    "counted_turns",
+    metadata,
+    Column("owner_id", String(200), primary_key=True),
+    Column("conversation", String(200), primary_key=True),
+    Column("turn", BigInteger, primary_key=True, autoincrement=False),
+    Column("entries", JSON, nullable=False, comment="Entry ids by book: what this turn has counted already."),
+    Column("at", String(32), nullable=False),
+    Index(None, "at"),
+)
+
 idempotency = Table(
     "idempotency",
     metadata,
@@ -138,4 +192,14 @@ idempotency = Table(
     Column("headers", JSON),
     Column("body", LargeBinary),
     Column("created_at", String(32), nullable=False),
+)
+
+scope_keys = Table(
+    "scope_keys",
+    metadata,
+    Column("place", Integer, primary_key=True, autoincrement=False),
+    Column("key_id", LargeBinary, nullable=False),
+    Column("secret", LargeBinary, nullable=False),
+    Column("created_at", String(32), nullable=False),
+    comment="The one key that scopes are signed with, at place 1; changing it revokes every scope.",
 )

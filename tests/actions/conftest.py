@@ -6,9 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from service.actions.runtime import Runtime, running
 from service.settings import Settings
+from service.store.engine import make_engine, migrate
+from service.store.tables import metadata
+from tests.store.conftest import postgres_url
+
+__all__ = ["postgres_url"]
 
 
 @pytest.fixture
@@ -30,3 +36,14 @@ def rt(settings: Settings) -> Iterator[Runtime]:
     """The service, running."""
     with running(settings) as runtime:
         yield runtime
+
+
+@pytest.fixture
+def migrated_postgres(postgres_url: str) -> str:
+    """The URL of an empty PostgreSQL database with this version's tables."""
+    engine = make_engine(Settings(database_url=postgres_url, threads=1))
+    migrate(engine)
+    with engine.begin() as conn:
+        conn.execute(text(f"TRUNCATE {', '.join(metadata.tables)} CASCADE"))
+    engine.dispose()
+    return postgres_url

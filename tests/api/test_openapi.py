@@ -16,11 +16,16 @@ from service.actions.exporting import ExportReport
 from service.actions.full_backup import RestoreReport
 from service.actions.hosting import Attached, Attachment, Host, HostBody
 from service.actions.importing import ImportReport
+from service.actions.living import Discarded
 from service.actions.paging import Page
-from service.api import about, entries, examples, hosts
+from service.actions.reviewing import Health
+from service.api import about, entries, examples, hosts, living, tools
 from service.lore.answer import FetchAnswer, RetrieveAnswer, SearchAnswer
 from service.lore.book import Book, Entry
+from service.lore.living import Write
 from service.lore.request import FetchRequest, RetrieveRequest, SearchRequest
+from service.lore.usage import EntryUsage
+from service.tools.calling import CallAnswer, ToolCall
 from service.validation import dump, validate
 
 EXAMPLES: dict[str, Any] = {
@@ -34,6 +39,13 @@ EXAMPLES: dict[str, Any] = {
     "BATCH": entries.Batch,
     "ORDER": entries.Order,
     "ORDERED": Ordered,
+    "WRITE": Write,
+    "WRITES": Page[Write],
+    "UNDONE": Write,
+    "DISCARD": living.Discard,
+    "DISCARDED": Discarded,
+    "USAGE": Page[EntryUsage],
+    "HEALTH": Health,
     "HOST_IN": HostBody,
     "HOST": Host,
     "HOSTS": Page[Host],
@@ -47,6 +59,9 @@ EXAMPLES: dict[str, Any] = {
     "FETCHED": FetchAnswer,
     "SEARCH": SearchRequest,
     "FOUND": SearchAnswer,
+    "TOOLS": tools.Tools,
+    "CALL": ToolCall,
+    "CALLED": CallAnswer,
     "IMPORTED": ImportReport,
     "IMPORTED_INTO": ImportReport,
     "EXPORTED": ExportReport,
@@ -58,9 +73,11 @@ EXAMPLES: dict[str, Any] = {
 ANSWERS = {name for name in EXAMPLES if not name.endswith("_IN")} - {
     "BATCH",
     "ORDER",
+    "DISCARD",
     "RETRIEVE",
     "FETCH",
     "SEARCH",
+    "CALL",
     "LABEL",
     "COPY",
 }

@@ -16,6 +16,8 @@ from service.lore.errors import FieldError, WorldbookError
 
 FAULT = FieldError(pointer="#/name", detail="wrong", remedy="right it")
 ERRORS: list[tuple[WorldbookError, int, str, dict[str, object]]] = [
+    (errors.Unauthenticated("no scope"), 401, "unauthenticated", {}),
+    (errors.ScopeExpired("over"), 401, "scope-expired", {}),
     (errors.NotFound("no book x"), 404, "not-found", {}),
     (errors.Invalid([FAULT]), 422, "invalid-request", {"detail": "wrong"}),
     (errors.UnreadableFile("cut off", fault="bad_png_chunk"), 422, "unreadable-file", {"fault": "bad_png_chunk"}),
@@ -25,6 +27,7 @@ ERRORS: list[tuple[WorldbookError, int, str, dict[str, object]]] = [
     (errors.VersionMismatch("old", current=41), 412, "version-mismatch", {"version": 41}),
     (errors.Conflict("no", remedy="this way out"), 409, "conflict", {"remedy": "this way out"}),
     (errors.RestoreConflict("taken", remedy="delete it"), 409, "restore-conflict", {"remedy": "delete it"}),
+    (errors.UndoRefused("wr_2 stands in the way", remedy="Undo wr_2 first."), 409, "undo-refused", {}),
     (errors.Unavailable("locked"), 503, "overloaded", {}),
     (errors.SchemaMismatch("newer"), 500, "internal", {"detail": "", "remedy": ""}),
     (idempotency.IdempotencyMismatch("other"), 422, "idempotency-mismatch", {}),

@@ -200,3 +200,20 @@ def test_wrong_orders(client: TestClient, new_book: NewBook, order: Any, status:
     assert answer.status_code == status, answer.text
     assert {error["pointer"] for error in answer.json()["errors"]} == pointers
     assert titles(client, book) == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "entries/2147483648", None),
+        ("DELETE", "entries?ids=9999999999", None),
+        ("PATCH", "entries", {"ids": [2147483648], "set": {"enabled": True}}),
+        ("POST", "order", {"ids": [2147483648], "to": "top"}),
+    ],
+)
+def test_numbers_beyond_the_database(client: TestClient, new_book: NewBook, method: str, path: str, body: Any) -> None:
+    """An entry number that no database integer holds is an error of its field, on PostgreSQL too."""
+    answer = client.request(method, f"/v1/books/{new_book('A')['id']}/{path}", json=body)
+    assert answer.status_code == 422
+    fault = answer.json()["errors"][0]
+    assert (fault["pointer"] or fault["parameter"]) in ("entry", "ids", "#/ids/0")

@@ -266,3 +266,17 @@ def test_a_chat_that_is_none(worldbook: Worldbook, tmp_path: Path, text: str) ->
 def test_fetch_names_the_nearest(worldbook: Worldbook, handles: list[str]) -> None:
     """W9: an unknown name is told with the nearest titles."""
     assert f"nearest: The Drowned Bell [{handles[1]}]" in worldbook("fetch", "Drowned Bel", "--book", "Tide House").err
+
+
+def test_usage_and_health(worldbook: Worldbook, handles: list[str]) -> None:
+    """W16: An author sees what was used, what never was, and what is worth a look."""
+    worldbook("retrieve", "--book", "Tide House", "-m", "Hm.", "--json")
+    most = worldbook("usage", "Tide House", "--most-used", "--json").json
+    assert [one["uses"] for one in most] == [1, 1, 1]
+    assert worldbook("usage", "Tide House", "--never", "--json").json == []
+    assert "The Drowned Bell" in worldbook("usage", "Tide House").out
+    assert worldbook("health", "Tide House").out == "Nothing stands out.\n"
+    worldbook("entries", "edit", handles[2], "--alias", "cloche noyée")
+    said = worldbook("health", "Tide House").out
+    assert f"names 2 entries ({handles[1]}, {handles[2]})" in said
+    assert len(worldbook("health", "Tide House", "--json").json["findings"]) == 1

@@ -43,7 +43,7 @@ def test_settings_without_effect_are_listed(name: str) -> None:
 def test_losses_are_listed(name: str) -> None:
     """F3: a section lists exactly what the writer cannot hold of a book with everything."""
     entry = Entry(title="T", content="C", aliases=("a",), gist="G", tier="canon", enabled=False, extensions={"app": 1})
-    settings = BookSettings(places=3, floor=0.5)
+    settings = BookSettings(places=3, floor=0.5, living=True)
     book = Book(name="N", description="D", enabled=False, settings=settings, entries=(entry,), extensions={"app": 1})
     lost = {each.setting.replace("extensions.app", "extensions.*") for each in losses(book, name)}
     assert listed(name, "Lost when written") == lost

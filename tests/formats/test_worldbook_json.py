@@ -34,7 +34,12 @@ books = st.builds(
     name=lines,
     description=texts,
     enabled=st.booleans(),
-    settings=st.builds(BookSettings, places=st.none() | st.integers(0, 100), floor=st.none() | st.floats(-1, 2)),
+    settings=st.builds(
+        BookSettings,
+        places=st.none() | st.integers(0, 100),
+        floor=st.none() | st.floats(-1, 2),
+        living=st.booleans(),
+    ),
     entries=st.lists(entries, max_size=3).map(tuple),
     extensions=extensions,
 )

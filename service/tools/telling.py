@@ -1,0 +1,100 @@
+"""What a model reads of an answer: lore in the frame that it cannot close, lines in one of their own, notes outside.
+
+The notes hold nothing that comes from a book but handles and cursors, and a refusal to write the name of the book.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from service.actions.living import Written
+from service.lore import rendering
+from service.lore.answer import Degraded, FetchAnswer, ListAnswer, ListItem, MissingName, SearchAnswer, SearchItem
+from service.lore.errors import Invalid, WorldbookError
+from service.lore.open_book import AttachedBook
+from service.lore.text import clean_line
+
+QUOTED = 80
+"""Characters of a name or a cursor's call that are repeated."""
+
+
+def mark_for(books: Sequence[AttachedBook], asked: Iterable[str] = ()) -> str:
+    """The marker of the frames: no text of the books, and nothing that was asked, has it."""
+    taken = frozenset().union(*(book.open.text.frame_words for book in books))
+    said = rendering.frame_words([*(book.label or "" for book in books), *asked])
+    return rendering.marker([book.open.text.book.id for book in books], taken | said)
+
+
+def fetched(answer: FetchAnswer, mark: str, most: int) -> str:
+    """The entries in full, then the names that nothing has, then which entries were cut."""
+    bodies = "".join(rendering.block(entry.title, entry.handle, entry.label, entry.content) for entry in answer.entries)
+    lore = rendering.frame_start(mark) + bodies + rendering.frame_end(mark) if bodies else ""
+    cut = ", ".join(entry.handle for entry in answer.entries if entry.cut)
+    note = f"Cut to fit {most:,} tokens: {cut}. Fetch fewer at once to read more of them.\n" if cut else ""
+    return lore + missed(answer.missing, mark) + note
+
+
+def missed(missing: Sequence[MissingName], mark: str) -> str:
+    """Names that nothing has, each with the titles that are written most alike."""
+    parts = []
+    for each in missing:
+        name = rendering.shortened(clean_line(each.name), QUOTED)
+        parts.append(f'# Nothing is called "{name}"{"; nearest titles:" if each.nearest else "."}\n')
+        parts += [rendering.index_line(near.title, near.handle, "") for near in each.nearest]
+    return _lines(parts, mark)
+
+
+def found(answer: SearchAnswer, mark: str, tool: str) -> str:
+    """One line per entry, nearest first."""
+    lines = map(_line, answer.items)
+    told = _lines(["# Found, nearest first\n", *lines], mark) if answer.items else "Nothing found.\n"
+    return told + _more(answer.next_cursor, tool) + _poorer(answer.degraded)
+
+
+def listed(answer: ListAnswer, mark: str, tool: str) -> str:
+    """One line per entry under its book."""
+    headings = {
+        book.id: f"# {clean_line(book.name)} [{book.id}]{f' ({clean_line(book.label)})' if book.label else ''}"
+        f": {book.entries:,} {'entry' if book.entries == 1 else 'entries'}\n"
+        for book in answer.books
+    }
+    parts = [
+        line
+        for book, items in groupby(answer.items, key=lambda item: item.book)
+        for line in (headings[book], *map(_line, items))
+    ]
+    return (_lines(parts, mark) or "Nothing more is attached.\n") + _more(answer.next_cursor, tool)
+
+
+def written(done: Written) -> str:
+    """That it is done, and the handle; the title is the model's own and need not be said again."""
+    return f"{'Created' if done.action == 'create' else 'Changed'} {done.handle}.\n"
+
+
+def refused(error: WorldbookError) -> str:
+    """A sentence that a model can act on."""
+    if not isinstance(error, Invalid):
+        return f"{error.detail}. {error.remedy}".strip() + "\n"
+    faults = [
+        f"{(fault.pointer or fault.parameter or '').lstrip('#/') or 'arguments'}: {fault.detail}"
+        + (f" ({fault.remedy})" if fault.remedy else "")
+        for fault in error.errors
+    ]
+    return f"The call was not run. {'; '.join(faults)}.\n"
+
+
+def _line(item: SearchItem | ListItem) -> str:
+    return rendering.index_line(item.title, item.handle, item.gist)
+
+
+def _lines(parts: Sequence[str], mark: str) -> str:
+    return f"<index-{mark}>\n{''.join(parts)}{rendering.index_end(mark)}" if parts else ""
+
+
+def _more(cursor: str | None, tool: str) -> str:
+    return f'There is more: call {tool} again with cursor "{cursor}".\n' if cursor else ""
+
+
+def _poorer(degraded: Sequence[Degraded]) -> str:
+    return "Some entries can be found by their names only at the moment.\n" if degraded else ""

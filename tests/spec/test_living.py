@@ -1,0 +1,276 @@
+"""Living books: the log, undo and discard of what models wrote."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from service.actions import living
+from tests.spec.asking import Json, ask, embedded, entry, fetch, find, in_full, new_book, ok, read_book
+from tests.spec.conftest import Serving
+
+LIVING = {"settings": {"living": True}}
+
+
+def model_writes(
+    client: TestClient,
+    book: str,
+    title: str,
+    content: str,
+    *,
+    reply: str = "r1",
+    turn: int = 1,
+    conversation: str | None = None,
+    **fields: Any,
+) -> Json:
+    """What the tool `lore_write` does in a reply of the book's own conversation; answers the entry."""
+    origin = living.Origin(conversation=conversation or f"c-{book}", turn=turn, response_id=reply)
+    draft = living.Draft(title=title, content=content, **fields)
+    done = living.write(client.app_state["runtime"], origin, [book], draft)
+    written: Json = ok(client.get(f"/v1/books/{book}/entries/{done.handle.partition('-')[2]}"))
+    return written
+
+
+def writes(client: TestClient, book: str, **only: object) -> list[Json]:
+    """The log, the newest write first."""
+    log: list[Json] = ok(client.get(f"/v1/books/{book}/writes", params=only))["items"]  # type: ignore[arg-type]
+    return log
+
+
+def undo(client: TestClient, book: str, write: Json, status: int = 200) -> Json:
+    answer: Json = ok(client.post(f"/v1/books/{book}/writes/{write['id']}/undo"), status)
+    return answer
+
+
+def discard(client: TestClient, book: str, reply: str) -> Json:
+    answer: Json = ok(client.post(f"/v1/conversations/c-{book}/discard", json={"response_id": reply}))
+    return answer
+
+
+def contents(client: TestClient, book: str) -> dict[str, str]:
+    return {each["title"]: each["content"] for each in read_book(client, book)["entries"]}
+
+
+@pytest.fixture
+def book(client: TestClient) -> str:
+    """A living book of two entries, embedded."""
+    return embedded(
+        client,
+        new_book(
+            client, entry("The Salt Gate", "It is open.", aliases=["Porta"]), entry("Warden Oru", "Alive."), **LIVING
+        ),
+    )
+
+
+def test_the_log_tells_all(client: TestClient, book: str) -> None:
+    """W21: every write is in the log with the text before and after, its conversation, turn and reply."""
+    made = model_writes(client, book, "The Fire", "It took the mill.", aliases=("Blaze",), gist="a fire", turn=7)
+    model_writes(client, book, "The Salt Gate", "It is shut.", handle=f"{book}-1", reply="r2", turn=8)
+    edit, create = writes(client, book)
+    assert create == {
+        "id": create["id"], "handle": made["handle"], "version": 2, "action": "create", "before": None,
+        "after": {"title": "The Fire", "content": "It took the mill.", "aliases": ["Blaze"], "gist": "a fire"},
+        "conversation": f"c-{book}", "turn": 7, "response_id": "r1", "at": made["updated_at"], "state": "live",
+    }  # fmt: skip
+    assert (edit["action"], edit["before"]["content"], edit["after"]["content"], edit["version"]) == (
+        "edit", "It is open.", "It is shut.", 3,
+    )  # fmt: skip
+    assert read_book(client, book)["version"] == 3
+
+
+def test_the_log_is_narrowed_and_paged(client: TestClient, book: str) -> None:
+    """W21: the history of an entry, a conversation or a reply, newest first, page by page."""
+    for number, reply in enumerate(["r1", "r2", "r2"]):
+        model_writes(client, book, "The Salt Gate", f"State {number}.", handle=f"{book}-1", reply=reply)
+    model_writes(client, book, "Else", "Where.", conversation="elsewhere")
+    said = [one["after"]["content"] for one in writes(client, book, entry=1)]
+    assert said == ["State 2.", "State 1.", "State 0."]
+    assert len(writes(client, book, conversation="elsewhere")) == 1
+    assert len(writes(client, book, response_id="r2")) == 2
+    assert writes(client, book, entry=99) == []
+    pages, cursor = [], None
+    while True:
+        page = ok(client.get(f"/v1/books/{book}/writes", params={"limit": 3} | ({"cursor": cursor} if cursor else {})))
+        pages.append([one["version"] for one in page["items"]])
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    assert pages == [[5, 4, 3], [2]]
+
+
+def test_undo_goes_from_newest_to_oldest(client: TestClient, book: str) -> None:
+    """W21: the newest write of an entry is undone first; a refusal names the write in the way and changes nothing."""
+    model_writes(client, book, "Fire", "It began.")
+    model_writes(client, book, "Fire", "It spread.", handle=f"{book}-3", reply="r2")
+    edit, create = writes(client, book)
+    problem = undo(client, book, create, 409)
+    assert problem["type"] == "/problems/undo-refused"
+    assert edit["id"] in problem["detail"]
+    assert edit["id"] in problem["remedy"]
+    assert (contents(client, book)["Fire"], read_book(client, book)["version"]) == ("It spread.", 3)
+    assert undo(client, book, edit)["state"] == "undone"
+    assert contents(client, book)["Fire"] == "It began."
+    assert undo(client, book, create)["state"] == "undone"
+    assert list(contents(client, book)) == ["The Salt Gate", "Warden Oru"]
+    assert [one["state"] for one in writes(client, book)] == ["undone", "undone"]
+    assert "undone already" in undo(client, book, create, 409)["detail"]
+
+
+def test_entries_do_not_hinder_each_other(client: TestClient, book: str) -> None:
+    """W21: a write of one entry is undone whatever was written to another since."""
+    model_writes(client, book, "The Salt Gate", "Shut.", handle=f"{book}-1")
+    model_writes(client, book, "Warden Oru", "Dead.", handle=f"{book}-2")
+    _, gate = writes(client, book)
+    undo(client, book, gate)
+    assert contents(client, book) == {"The Salt Gate": "It is open.", "Warden Oru": "Dead."}
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [{"content": "By hand."}, {"title": "Gate"}, {"aliases": []}, {"gist": "a way"}],
+    ids=lambda edit: next(iter(edit)),
+)
+def test_undo_never_overwrites_an_author(client: TestClient, book: str, edit: Json) -> None:
+    """W21: a text that the author changed since the write stays; the refusal says so."""
+    model_writes(client, book, "The Salt Gate", "Shut.", handle=f"{book}-1")
+    ok(client.patch(f"/v1/books/{book}/entries/1", json=edit))
+    [write] = writes(client, book)
+    assert "edited by hand" in undo(client, book, write, 409)["detail"]
+    after = ok(client.get(f"/v1/books/{book}/entries/1"))
+    assert {name: after[name] for name in edit} == edit
+    [kept] = discard(client, book, "r1")["kept"]
+    assert (kept["write"]["id"], kept["write"]["state"]) == (write["id"], "live")
+    assert "edited by hand" in kept["why"]
+
+
+def test_switches_are_no_text(client: TestClient, book: str) -> None:
+    """W21: tier, switch and place are the author's: they hinder no undo, and an undo leaves them as they are."""
+    model_writes(client, book, "The Salt Gate", "Shut.", handle=f"{book}-1")
+    ok(client.patch(f"/v1/books/{book}/entries/1", json={"tier": "canon", "enabled": False}))
+    ok(client.post(f"/v1/books/{book}/order", json={"ids": [1], "to": "bottom"}))
+    undo(client, book, writes(client, book)[0])
+    gate = ok(client.get(f"/v1/books/{book}/entries/1"))
+    assert (gate["content"], gate["tier"], gate["enabled"], gate["position"]) == ("It is open.", "canon", False, 1)
+
+
+def test_a_discarded_reply_leaves_nothing(client: TestClient, book: str) -> None:
+    """W21: discarding a reply reverts all its writes, newest first, in one version of the book; other replies stay."""
+    model_writes(client, book, "Fire", "Before.", reply="r0")
+    model_writes(client, book, "The Salt Gate", "Shut.", handle=f"{book}-1")
+    model_writes(client, book, "The Salt Gate", "Broken.", handle=f"{book}-1")
+    model_writes(client, book, "Flood", "It came.")
+    answer = discard(client, book, "r1")
+    assert [one["version"] for one in answer["reverted"]] == [5, 4, 3]
+    assert {one["state"] for one in answer["reverted"]} == {"discarded"}
+    assert answer["kept"] == []
+    assert contents(client, book) == {"The Salt Gate": "It is open.", "Warden Oru": "Alive.", "Fire": "Before."}
+    assert read_book(client, book)["version"] == 6
+    assert [one["state"] for one in writes(client, book)] == ["discarded", "discarded", "discarded", "live"]
+
+
+def test_discarding_twice(client: TestClient, book: str) -> None:
+    """W21: a reply discarded twice is discarded once, even when what was kept could go by then."""
+    model_writes(client, book, "The Salt Gate", "Shut.", handle=f"{book}-1")
+    model_writes(client, book, "The Salt Gate", "Broken.", handle=f"{book}-1", reply="r2")
+    later, _ = writes(client, book)
+    [kept] = discard(client, book, "r1")["kept"]
+    assert later["id"] in kept["why"]
+    undo(client, book, later)
+    assert discard(client, book, "r1") == {"reverted": [], "kept": []}
+    assert contents(client, book)["The Salt Gate"] == "Shut."
+
+
+def test_discards_are_of_one_conversation(client: TestClient, book: str) -> None:
+    """W21: replies of two conversations that have the same id are two; a reply that wrote nothing is discarded too."""
+    model_writes(client, book, "Fire", "It began.", conversation="another", reply="r1")
+    assert discard(client, book, "r1") == {"reverted": [], "kept": []}
+    assert "Fire" in contents(client, book)
+
+
+def test_undo_after_a_deletion(client: TestClient, book: str) -> None:
+    """W21: the log outlives an entry, whose writes cannot be undone any more, and ends with the book."""
+    made = model_writes(client, book, "Fire", "It began.")
+    ok(client.delete(f"/v1/books/{book}/entries/{made['id']}"), 204)
+    [write] = writes(client, book)
+    assert "was deleted" in undo(client, book, write, 409)["detail"]
+    assert "was deleted" in discard(client, book, "r1")["kept"][0]["why"]
+    ok(client.delete(f"/v1/books/{book}"), 204)
+    ok(client.get(f"/v1/books/{book}/writes"), 404)
+    ok(client.post(f"/v1/books/{book}/writes/{write['id']}/undo"), 404)
+
+
+def test_an_undo_is_found_at_once(client: TestClient) -> None:
+    """W21: what is written is named, fetched and indexed at once and found by meaning once embedded; undone, it is gone
+    from all of them."""
+    fillers = [entry(f"Filler {n}", "Nothing of note happened here. " * 30) for n in range(8)]
+    book = new_book(client, *fillers, **LIVING)
+    asked: Json = {"books": [book], "budget_tokens": 700, "places": 0}
+    model_writes(client, book, "The Quicksilver Bell", "It rings under the harbour at midnight.", aliases=("Glocke",))
+    assert in_full(ask(client, "Die Glocke?", **asked)) == ["The Quicksilver Bell"]
+    assert fetch(client, "glocke", books=[book])["missing"] == []
+    embedded(client, book)
+    assert find(client, "rings under the harbour at midnight", books=[book])[0] == "The Quicksilver Bell"
+    undo(client, book, writes(client, book)[0])
+    assert in_full(ask(client, "Die Glocke?", **asked)) == []
+    assert [each["name"] for each in fetch(client, "glocke", books=[book])["missing"]] == ["glocke"]
+    assert "The Quicksilver Bell" not in find(client, "rings under the harbour at midnight", books=[book])
+
+
+def test_the_log_survives_a_restart(serving: Serving) -> None:
+    """W21: after a restart writes are listed, undone and discarded as before, and a discarded reply stays discarded."""
+    with serving() as client:
+        book = new_book(client, entry("The Salt Gate", "Open."), **LIVING)
+        model_writes(client, book, "The Salt Gate", "Shut.", handle=f"{book}-1")
+        model_writes(client, book, "Fire", "It began.", reply="r2")
+        discard(client, book, "r2")
+    with serving() as client:
+        assert [one["state"] for one in writes(client, book)] == ["discarded", "live"]
+        assert discard(client, book, "r2") == {"reverted": [], "kept": []}
+        undo(client, book, writes(client, book, entry=1)[0])
+        assert contents(client, book) == {"The Salt Gate": "Open."}
+
+
+def test_undo_when_the_book_lives_no_more(client: TestClient, book: str) -> None:
+    """W21: the author undoes what was written after the book ceased to be a living one."""
+    model_writes(client, book, "Fire", "It began.")
+    ok(client.patch(f"/v1/books/{book}", json={"settings": {"living": False}}))
+    undo(client, book, writes(client, book)[0])
+    assert "Fire" not in contents(client, book)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "where"),
+    [
+        ("/v1/conversations/c/discard", {}, "#/response_id"),
+        ("/v1/conversations/c/discard", {"response_id": ""}, "#/response_id"),
+        ("/v1/conversations/c/discard", {"response_id": "x" * 201}, "#/response_id"),
+        ("/v1/conversations/c/discard", {"response": "r1"}, "#/response"),
+        (f"/v1/conversations/{'x' * 201}/discard", {"response_id": "r1"}, "key"),
+        ("/v1/conversations/a%00b/discard", {"response_id": "r1"}, "key"),
+    ],
+)
+def test_bad_discards(client: TestClient, path: str, body: Json, where: str) -> None:
+    """W21: what is wrong with a discard is named field by field."""
+    problem = ok(client.post(path, json=body), 422)
+    assert where in [each["pointer"] or each["parameter"] for each in problem["errors"]]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["entry=-1", "entry=9999999999", "limit=0", "cursor=x", "cursor=WyJ3cml0ZXMiLCA5OTk5OTk5OTk5OTk5OTk5OTk5OV0="],
+)
+def test_bad_questions_to_the_log(client: TestClient, book: str, query: str) -> None:
+    """W21: what is wrong with a question to the log is an error of its parameter."""
+    problem = ok(client.get(f"/v1/books/{book}/writes?{query}"), 422)
+    assert [each["parameter"] for each in problem["errors"]] == [query.partition("=")[0]]
+
+
+def test_unknown_writes(client: TestClient, book: str) -> None:
+    """W21: a write that is not of this book is not found."""
+    other = new_book(client, **LIVING)
+    model_writes(client, other, "Fire", "It began.")
+    [write] = writes(client, other)
+    undo(client, book, write, 404)
+    undo(client, "nobody", write, 404)
