@@ -25,7 +25,7 @@ from service.formats.format import Format
 from service.formats.names import book_name, keys_of, text, truth
 from service.formats.report import FormatName, ImportWarning, NoHome, Reading, counted
 from service.formats.rows import Row, bounded, gather, keyed, reading
-from service.formats.sillytavern_fields import is_book_entry, is_enabled
+from service.formats.sillytavern_fields import SPELLED_IN_BOOKS, from_book_entry, is_book_entry, is_enabled
 from service.lore.book import Book
 from service.lore.errors import FieldError, Invalid
 
@@ -79,6 +79,7 @@ def read_as(value: Mapping[str, Any], version: Version, format: FormatName, name
         extensions={KEPT: {**value, "entries": slots}},
         no_home=no_home,
         warnings=warnings,
+        settings=value,
     )
 
 
@@ -123,6 +124,7 @@ FORMATS = tuple(
         read=partial(read, version=version),
         write=partial(write, version=version),
         losses=partial(losses, version=version),
+        spelled=SPELLED_IN_BOOKS,
         indent=4,
     )
     for version in (3, 2)
@@ -167,7 +169,9 @@ def _row(version: Version, place: int, raw: dict[str, Any]) -> Row:
     return Row(
         titles=(raw.get("comment"), raw.get("name")),
         content=content,
-        keys=keys_of(raw.get("keys"), raw.get("secondary_keys")),
+        keys=keys_of(raw.get("keys")),
+        secondary=keys_of(raw.get("secondary_keys")),
+        settings=from_book_entry(raw, place),
         canon=truth(raw.get("constant", False)),
         enabled=is_enabled(raw),
         rank=rank(raw, place),

@@ -14,6 +14,7 @@ from service.formats import character_book
 from service.formats.book_writing import write as write_book
 from service.formats.format import Format
 from service.formats.report import FormatName, NoHome, Reading
+from service.formats.sillytavern_fields import SPELLED_IN_BOOKS
 from service.lore.book import Book
 from service.lore.errors import FieldError, Invalid
 
@@ -52,4 +53,6 @@ def losses(book: Book) -> tuple[NoHome, ...]:
     return character_book.losses(replace(book, extensions=rest), 3)
 
 
-FORMAT = Format(name=NAME, recognise=recognise, read=read, write=write, losses=losses, indent=4)
+FORMAT = Format(
+    name=NAME, recognise=recognise, read=read, write=write, losses=losses, spelled=SPELLED_IN_BOOKS, indent=4
+)

@@ -22,6 +22,7 @@ from service.formats.sillytavern_fields import from_book_entry, is_book_entry, i
 from service.lore.book import Book, Entry
 
 NAME = "sillytavern"
+SPELLED = {"case_sensitive": "caseSensitive", "insertion_order": "order"}
 _OTHERS = {"spec", "lorebookVersion", "storyContainerVersion", "scenarioVersion"}
 _OTHER_NAMES = {"keywords", "secondaryKeys", "strategy", "search_range"}
 _BOOK_HOME = {"entries", "name", "description", "originalData", "extensions"}
@@ -61,6 +62,7 @@ def read(value: Any) -> Reading:
         extensions={NAME: {**value, "entries": left_out}},
         no_home=no_home,
         warnings=warned,
+        settings=value,
     )
 
 
@@ -100,7 +102,7 @@ def losses(book: Book) -> tuple[NoHome, ...]:
     return counted(lost)
 
 
-FORMAT = Format(name=NAME, recognise=recognise, read=read, write=write, losses=losses, indent=4)
+FORMAT = Format(name=NAME, recognise=recognise, read=read, write=write, losses=losses, spelled=SPELLED, indent=4)
 
 
 def _is_entry(row: Mapping[str, Any]) -> bool:
@@ -163,7 +165,9 @@ def _row(key: str, raw: dict[str, Any]) -> Row:
     return Row(
         titles=titles(raw),
         content=raw.get("content"),
-        keys=[*primary(raw), *secondary(raw)],
+        keys=primary(raw),
+        secondary=secondary(raw),
+        settings=raw,
         canon=is_constant(raw),
         enabled=is_enabled(raw),
         rank=_rank(raw),
