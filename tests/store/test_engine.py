@@ -125,6 +125,7 @@ def test_threads_start_together(tmp_path: Path) -> None:
 def test_a_newer_schema(engine: Engine) -> None:
     """A database that a newer version wrote is refused with a remedy and left as it is."""
     with engine.begin() as conn:
+        current = conn.scalar(text("SELECT version_num FROM alembic_version"))
         conn.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     for check in (migrate, check_schema):
         with pytest.raises(SchemaMismatch, match="newer version") as caught:
@@ -132,7 +133,7 @@ def test_a_newer_schema(engine: Engine) -> None:
         assert caught.value.remedy
     with engine.begin() as conn:
         assert conn.scalar(text("SELECT version_num FROM alembic_version")) == "9999"
-        conn.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+        conn.execute(text("UPDATE alembic_version SET version_num = :current"), {"current": current})
 
 
 def test_an_older_schema(tmp_path: Path) -> None:
