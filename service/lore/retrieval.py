@@ -12,7 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from service.lore.answer import Budget, Degraded, EntryTrace, Retrieved, TokenizerTrace
+from service.lore.activation.state import EMPTY, State
+from service.lore.answer import Budget, Degraded, EntryTrace, Lorebook, Retrieved, TokenizerTrace
 from service.lore.naming import find_named
 from service.lore.open_book import AttachedBook
 from service.lore.packing import Stable, pack_stable, pack_volatile
@@ -31,6 +32,8 @@ class Defaults:
 
     budget_tokens: int
     places: int
+    budget_characters: int = 8_000
+    """Of all attached server lorebooks together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +47,9 @@ class Prepared:
     canon_limit: int
     places: int
     """Of a book that does not say."""
+    lorebook: Lorebook
+    state: State
+    """What the lorebooks leave to the next turn of the conversation."""
 
     @cached_property
     def searched(self) -> tuple[int, ...]:
@@ -62,15 +68,29 @@ class Prepared:
 
 
 def prepare(
-    books: Sequence[AttachedBook], request: RetrieveRequest, tokenizer: Tokenizer, defaults: Defaults
+    books: Sequence[AttachedBook],
+    request: RetrieveRequest,
+    tokenizer: Tokenizer,
+    defaults: Defaults,
+    state: State = EMPTY,
 ) -> Prepared:
-    """Pack the stable part: canon, whole books and, when asked for in full, the index."""
+    """Activate the lorebooks and pack the stable part: canon, whole books and, when asked for in full, the index.
+
+    `state` is what the greatest turn before this one left.
+    """
     budget = defaults.budget_tokens if request.budget_tokens is None else request.budget_tokens
     canon_limit = budget // 2 if request.canon_tokens is None else request.canon_tokens
     shelf = Shelf(books, tokenizer, request.exclude)
     stable = pack_stable(shelf, budget=budget, canon_limit=canon_limit, index=request.index, tools=request.tools)
     return Prepared(
-        request=request, shelf=shelf, stable=stable, budget=budget, canon_limit=canon_limit, places=defaults.places
+        request=request,
+        shelf=shelf,
+        stable=stable,
+        budget=budget,
+        canon_limit=canon_limit,
+        places=defaults.places,
+        lorebook=Lorebook(),
+        state=state,
     )
 
 
@@ -104,6 +124,7 @@ def retrieve(prepared: Prepared, meaning: Meaning | None = None, degraded: Seque
     return Retrieved(
         prompt=prompt(shelf, stable, volatile, texts),
         sections=tracer.sections(traces, texts),
+        lorebook=prepared.lorebook,
         over_budget=tuple(traces[place] for place in stable.canon_left),
         rest=rest,
         counts=tracer.counts(),
