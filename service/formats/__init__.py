@@ -29,7 +29,8 @@ from service.formats.containers import DEFAULT_LIMITS, Limits, Opened, is_card_f
 from service.formats.decoding import Decoded, decode
 from service.formats.format import Format
 from service.formats.report import ImportWarning, NoHome, Reading
-from service.lore.book import Book
+from service.formats.triggering import as_dialect
+from service.lore.book import Book, Dialect
 from service.lore.errors import FieldError, Invalid, UnreadableFile
 
 __all__ = ["FORMATS", "NAMES", "WRITTEN", "Limits", "into_png", "is_card_file", "losses", "read", "recognise", "write"]
@@ -68,15 +69,20 @@ def recognise(data: bytes, limits: Limits = DEFAULT_LIMITS) -> str:
     return _first(open_file(data, limits), lambda decoded: _recognised(decoded.value).name)[0]
 
 
-def read(data: bytes, format: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Reading:
-    """A file as a book and a report; `format` names one instead of recognising it.
+def read(
+    data: bytes, format: str | None = None, limits: Limits = DEFAULT_LIMITS, dialect: Dialect = "world"
+) -> Reading:
+    """A file as a book of this dialect and a report; `format` names one instead of recognising it.
 
-    Raises `UnreadableFile`, `Invalid` with every fault of the JSON or of the book, `TooLarge`, `LimitExceeded`.
+    A book of our own format keeps its dialect. Raises `UnreadableFile`, `Invalid` with every fault of the JSON or of the book, `TooLarge`, `LimitExceeded`.
     """
     opened = open_file(data, limits)
 
     def reading(decoded: Decoded) -> Reading:
-        found = _recognised(decoded.value, format).read(decoded.value)
+        row = _recognised(decoded.value, format)
+        found = row.read(decoded.value)
+        if dialect != "world":
+            found = as_dialect(found, row.spelled, dialect)
         return replace(found, warnings=(*_repeated(decoded), *found.warnings))
 
     found, told = _first(opened, reading)
