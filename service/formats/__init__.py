@@ -70,18 +70,19 @@ def recognise(data: bytes, limits: Limits = DEFAULT_LIMITS) -> str:
 
 
 def read(
-    data: bytes, format: str | None = None, limits: Limits = DEFAULT_LIMITS, dialect: Dialect = "world"
+    data: bytes, format: str | None = None, limits: Limits = DEFAULT_LIMITS, dialect: Dialect | None = None
 ) -> Reading:
     """A file as a book of this dialect and a report; `format` names one instead of recognising it.
 
-    A book of our own format keeps its dialect. Raises `UnreadableFile`, `Invalid` with every fault of the JSON or of the book, `TooLarge`, `LimitExceeded`.
+    Without a dialect the book is a world book, or what a file of our own says it is. Raises `UnreadableFile`, `Invalid`
+    with every fault of the JSON or of the book, `TooLarge`, `LimitExceeded`.
     """
     opened = open_file(data, limits)
 
     def reading(decoded: Decoded) -> Reading:
         row = _recognised(decoded.value, format)
         found = row.read(decoded.value)
-        if dialect != "world":
+        if dialect is not None:
             found = as_dialect(found, row.spelled, dialect)
         return replace(found, warnings=(*_repeated(decoded), *found.warnings))
 

@@ -26,10 +26,12 @@ from service.formats.names import book_name, keys_of, text, truth
 from service.formats.report import FormatName, ImportWarning, NoHome, Reading, counted
 from service.formats.rows import Row, bounded, gather, keyed, reading
 from service.formats.sillytavern_fields import SPELLED_IN_BOOKS, from_book_entry, is_book_entry, is_enabled
-from service.lore.book import Book
+from service.lore.book import Book, Entry
 from service.lore.errors import FieldError, Invalid
+from service.lore.trigger import CharacterFilter
 
 Version = Literal[2, 3]
+EVERYONE = CharacterFilter()
 _OTHERS = {"lorebookVersion", "storyContainerVersion", "scenarioVersion", "spec", "kind", "format"}
 _STRANGE = {"keywords", "secondaryKeys", "insertionOrder", "search_range", "strategy"}
 """Fields of an entry that tell of another format."""
@@ -110,8 +112,12 @@ def losses(book: Book, version: Version) -> tuple[NoHome, ...]:
         lost += [name for slot in _object(file.get("entries")).values() for name in lost_in_book_entry(_object(slot))]
     for entry in book.entries or ():
         kept = _object(entry.extensions.get(KEPT))
-        if not kept:
-            lost += lost_in_book_entry(_object(_object(entry.extensions.get(WORLD_INFO)).get("entry")))
+        if entry.trigger is not None:
+            lost += ["characterFilter"] if entry.trigger.characters != EVERYONE else []
+        if not kept and entry.trigger is not None:
+            lost += [each for each in lost_in_book_entry(_world_info(entry)) if each != "characterFilter"]
+        elif not kept:
+            lost += lost_in_book_entry(_world_info(entry))
         elif (version, kept.get("version")) == (2, 3):
             lost += decorators(entry.content)[0]
     return counted(lost)
@@ -130,6 +136,10 @@ FORMATS = tuple(
     for version in (3, 2)
 )
 """V3 first: what has no `use_regex` is V2."""
+
+
+def _world_info(entry: Entry) -> Mapping[str, Any]:
+    return _object(_object(entry.extensions.get(WORLD_INFO)).get("entry"))
 
 
 def _is_world_info(row: Mapping[str, Any]) -> bool:

@@ -111,8 +111,8 @@ def without_home(
 
     `neutral` has the defaults by name. Null and what is empty say nothing, whatever the default.
     """
-    for field, value in raw.items():
-        name = within + field
+    for own, value in raw.items():
+        name = within + own
         if name in home or value in (None, "", [], {}) or value in neutral.get(name, ()):
             continue
         if isinstance(value, Mapping) and not within:

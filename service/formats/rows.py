@@ -117,9 +117,7 @@ def gather(rows: Sequence[object], row_of: Callable[[int, dict[str, Any]], Row |
             detail = f"{len(content)} characters, at most {MAX_CONTENT} fit"
             skipped.append(_skip(place, shown, "too_long", detail))
         else:
-            rules = Rules(
-                keys=row.keys, secondary=row.secondary, settings=row.settings, no_home=tuple(row.no_home)
-            )
+            rules = Rules(keys=row.keys, secondary=row.secondary, settings=row.settings, no_home=tuple(row.no_home))
             entries.append((row.rank, place, _entry(row, content, aliases), rules))
             told = (*names.key_warnings(keys), *names.title_warnings(row.titles), *row.warnings)
             warnings += [ImportWarning(kind=kind, index=place, detail=detail) for kind, detail in told]

@@ -19,6 +19,7 @@ from service.formats.report import FormatName, ImportWarning, NoHome, Reading, c
 from service.formats.rows import MAX_DESCRIPTION, Row, bounded, gather, kept, keyed, reading
 from service.formats.sillytavern_entry import is_constant, new, primary, secondary, titles, written
 from service.formats.sillytavern_fields import from_book_entry, is_book_entry, is_enabled, without_home
+from service.formats.triggering import changed_settings
 from service.lore.book import Book, Entry
 
 NAME = "sillytavern"
@@ -76,14 +77,18 @@ def write(book: Book) -> dict[str, Any]:
     order = _object(file.get("entries"))
     placed, added = _placed(order, book.entries or ())
     rows: dict[str, Any] = {
-        key: written(*placed[key]) if key in placed else left_out
+        key: written(*placed[key], book.dialect) if key in placed else left_out
         for key, left_out in order.items()
         if key in placed or isinstance(left_out, Mapping)
     }
     keys = {id(entry): key for key, (_, entry) in placed.items()}
     position = {id(entry): place for place, entry in enumerate(book.entries or ())}
     for number, (raw, entry) in zip(_free_numbers(rows), added, strict=False):
-        row = written(raw, entry) if raw else {**new(entry), "displayIndex": position[id(entry)]}
+        row = (
+            written(raw, entry, book.dialect)
+            if raw
+            else {**new(entry, book.dialect), "displayIndex": position[id(entry)]}
+        )
         rows[str(number)] = row | {"uid": number}
         keys[id(entry)] = str(number)
     listed = [keys[id(entry)] for entry in book.entries or ()]
@@ -195,8 +200,8 @@ def _placed(
 def _file(file: Mapping[str, Any], book: Book, rows: dict[str, Any]) -> dict[str, Any]:
     if not file:
         described = {"description": book.description} if book.description else {}
-        return {"entries": rows, "name": book.name, **described}
-    result = {**file, "entries": rows}
+        return {"entries": rows, "name": book.name, **described, **changed_settings({}, book)}
+    result = {**file, "entries": rows, **changed_settings(file, book)}
     if book_name(file.get("name")) not in ("", book.name):
         result["name"] = book.name
     if (text(file.get("description")) or "")[:MAX_DESCRIPTION] != book.description:

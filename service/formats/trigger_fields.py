@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, get_args
 
 from service.formats import trigger_values as values
-from service.formats.names import Keys, truth
+from service.formats.names import Keys, text, truth
 from service.lore.book import Dialect
 from service.lore.trigger import Generation, Source, Trigger
 
@@ -82,7 +82,9 @@ def _priority(settings: Settings, dialect: Dialect) -> int | None:
     return MIRROR // 2 if order is None else order
 
 
-_whole_order = values.whole(MIRROR - _FAR, _FAR)
+def _whole_order(value: object) -> int | None:
+    found: int | None = values.whole(MIRROR - _FAR, _FAR)(value)
+    return found
 
 
 def _chance(settings: Settings, dialect: Dialect) -> float | None:
@@ -90,7 +92,8 @@ def _chance(settings: Settings, dialect: Dialect) -> float | None:
     used = settings.get("useProbability")
     if dialect == "sillytavern" if used is None else not truth(used):
         return None
-    return values.within(0, 100)(settings.get("probability"))  # type: ignore[no-any-return]  # a float or None
+    found: float | None = values.within(0, 100)(settings.get("probability"))
+    return None if found == 100 else found
 
 
 def _with_chance(value: float | None, _: Dialect) -> Settings:
@@ -122,9 +125,7 @@ FIELDS: tuple[Field, ...] = (
         write=lambda value, _: {"scanDepth": value},
         dialects=TRIGGERED,
     ),
-    Field(
-        path="chance", names=("probability", "useProbability"), read=_chance, write=_with_chance, dialects=TRIGGERED
-    ),
+    Field(path="chance", names=("probability", "useProbability"), read=_chance, write=_with_chance, dialects=TRIGGERED),
     Field(
         path="order",
         names=("order",),
@@ -191,7 +192,7 @@ FIELDS: tuple[Field, ...] = (
         write=lambda value, _: {name: each in value for name, each in _SOURCES.items()},
     ),
 )
-_SAYING_NOTHING = (0, False, "", [], {})
+_SAYING_NOTHING: tuple[object, ...] = (0, False, "", [], {})
 _BY_NAME = {name: field for field in FIELDS for name in field.names}
 
 
@@ -240,7 +241,7 @@ def key_texts(keys: Keys, dialect: Dialect) -> tuple[str, ...]:
 
 def key_text(given: object, name: str | None, dialect: Dialect) -> str | None:
     """One key: as it stands in the file where it may be a regular expression, else as one line."""
-    return name if name is None or dialect != "sillytavern" else values.text(given)
+    return name if name is None or dialect != "sillytavern" else text(given)
 
 
 def changes(before: Trigger, after: Trigger, dialect: Dialect) -> dict[str, Any]:

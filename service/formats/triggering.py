@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from service.formats import trigger_fields as table
 from service.formats import trigger_values as values
@@ -15,6 +16,7 @@ from service.formats.keys import is_regex
 from service.formats.names import Keys, text, truth
 from service.formats.report import ImportWarning, Reading, Rules, Skipped, counted
 from service.lore.book import Book, BookSettings, Dialect, Entry
+from service.lore.errors import FieldError, Invalid
 
 MAX_CONTENT: Mapping[Dialect, int] = {"server": 4_000, "chat": 100_000, "sillytavern": 100_000}
 """Characters of an entry."""
@@ -35,10 +37,15 @@ _DECORATORS: Mapping[Dialect, frozenset[str]] = {
 def as_dialect(found: Reading, spelled: Mapping[str, str], dialect: Dialect) -> Reading:
     """The reading as a lorebook of this dialect; `spelled` has SillyTavern's names for those of the format.
 
-    An entry that is too long for the dialect is skipped. The settings without effect are those of the dialect.
+    An entry that is too long for the dialect is skipped. The settings without effect are those of the dialect. Raises
+    `Invalid` for a lorebook of another dialect, which only a file of our own can be.
     """
-    if found.book is None:
+    if found.book is None or found.book.dialect == dialect:
         return found
+    if found.book.dialect != "world":
+        fault = f"the file is a {found.book.dialect} lorebook, not one of the dialect {dialect}"
+        remedy = f"leave it out or send {found.book.dialect}; as a file of SillyTavern it goes into any"
+        raise Invalid([FieldError(parameter="dialect", detail=fault, remedy=remedy)])
     entries: list[Entry] = []
     places: list[int] = []
     rules: list[Rules] = []
@@ -76,6 +83,15 @@ def as_dialect(found: Reading, spelled: Mapping[str, str], dialect: Dialect) -> 
 def _entry(entry: Entry, said: Rules, dialect: Dialect) -> Entry:
     trigger = table.trigger(said.settings, said.keys, said.secondary, dialect)
     return replace(entry, aliases=(), tier="relevant", trigger=trigger)
+
+
+def changed_settings(file: Mapping[str, Any], book: Book) -> dict[str, Any]:
+    """What a chat lorebook says otherwise than the file does of scan depth, token budget and recursion."""
+    if book.dialect != "chat":
+        return {}
+    before, _ = _settings(file, "chat")
+    names = (name for name in _BOOK_FIELDS if getattr(before, name) != getattr(book.settings, name))
+    return {name: getattr(book.settings, name) for name in names}
 
 
 def _settings(said: Mapping[str, object], dialect: Dialect) -> tuple[BookSettings, list[ImportWarning]]:
