@@ -20,6 +20,7 @@ from service.api.problem_types import PROBLEM_TYPES, TYPES
 from service.formats import NAMES, WRITTEN
 from service.lore.book import HOST_KINDS, STRICT, Dialect
 from service.lore.errors import NotFound
+from service.lore.limits import MAX_CONTENT
 
 router = routes_of("Service")
 
@@ -39,6 +40,12 @@ class Limits:
     books: int
     entries: int
     """Of one book."""
+    server_entries: int
+    """Of one book of the dialect `server`, and of all such books of one server together."""
+    server_content: int
+    """Characters of an entry of that dialect."""
+    server_import_bytes: int
+    """Of a file of JSON imported in that dialect."""
     entries_a_call: int
     fetch_tokens: int
     import_wait_seconds: float
@@ -129,6 +136,9 @@ def read_capabilities(runtime: Rt) -> Capabilities:
             unpacked_bytes=settings.max_unpacked_bytes,
             books=settings.max_books,
             entries=settings.max_entries,
+            server_entries=settings.max_server_entries,
+            server_content=MAX_CONTENT["server"],
+            server_import_bytes=settings.max_server_import_bytes,
             entries_a_call=settings.max_entries_a_call,
             fetch_tokens=settings.max_fetch_tokens,
             import_wait_seconds=settings.max_import_wait,

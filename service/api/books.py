@@ -17,7 +17,7 @@ from service.lore.book import Book
 
 router = routes_of("Books")
 
-CHANGEABLE = ("name", "description", "enabled", "settings", "extensions")
+CHANGEABLE = ("name", "description", "enabled", "settings", "channels", "extensions")
 _POSTED = ("malformed-body", "too-large", "unsupported-media-type", "invalid-request", "limit-exceeded")
 
 Entries = Annotated[bool, Query(description="Also the entries, in list order.")]

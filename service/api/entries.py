@@ -22,7 +22,7 @@ from service.validation import validate
 
 router = routes_of("Entries")
 
-CHANGEABLE = ("title", "content", "aliases", "gist", "tier", "enabled", "extensions")
+CHANGEABLE = ("title", "content", "aliases", "gist", "tier", "enabled", "trigger", "extensions")
 MAX_BATCH = 10_000
 _POSTED = ("malformed-body", "too-large", "unsupported-media-type", "invalid-request", "not-found")
 

@@ -14,6 +14,7 @@ ENTRY: dict[str, Any] = {
     **ENTRY_IN,
     "tier": "relevant",
     "enabled": True,
+    "trigger": None,
     "extensions": {},
     "id": 17,
     "handle": "bakiru-17",
@@ -39,7 +40,14 @@ BOOK: dict[str, Any] = {
     "description": "The shore between the two tides.",
     "dialect": "world",
     "enabled": True,
-    "settings": {"places": None, "floor": None},
+    "settings": {
+        "places": None,
+        "floor": None,
+        "scan_depth": None,
+        "token_budget": None,
+        "recursive_scanning": None,
+    },
+    "channels": {"ids": [], "unresolved": []},
     "entries": None,
     "extensions": {},
     "counts": {"entries": 93, "enabled": 90, "canon": 2, "pending_vectors": 0, "failed_vectors": 0},
@@ -61,6 +69,7 @@ ORDERED = {"version": 42, "canon_tokens": 1126}
 HOST_IN: dict[str, Any] = {"name": "The Salt Coast, a story", "cast": ["character:ilse", "character:mira"]}
 HOST: dict[str, Any] = {
     **HOST_IN,
+    "lineage": None,
     "kind": "story",
     "key": "salt-coast",
     "created_at": "2026-11-02T09:10:00.000Z",
@@ -213,11 +222,14 @@ CAPABILITIES: dict[str, Any] = {
         "unpacked_bytes": 64_000_000,
         "books": 10_000,
         "entries": 10_000,
+        "server_entries": 250,
+        "server_content": 4000,
+        "server_import_bytes": 2_000_000,
         "entries_a_call": 500,
         "fetch_tokens": 4000,
         "import_wait_seconds": 60.0,
     },
-    "dialects": ["world"],
+    "dialects": ["world", "server", "chat", "sillytavern"],
     "host_kinds": ["character", "story", "novel", "server", "persona", "conversation"],
     "formats": ["worldbook", "character_card", "sillytavern"],
     "export_formats": ["worldbook", "sillytavern", "png"],
@@ -234,7 +246,7 @@ CAPABILITIES: dict[str, Any] = {
 }
 READY: dict[str, Any] = {"status": "ready", "degraded": []}
 IMPORTED: dict[str, Any] = {
-    "book": {"id": "bakiru", "version": 1, "name": "Salt Coast"},
+    "book": {"id": "bakiru", "version": 1, "name": "Salt Coast", "dialect": "world"},
     "format": {"name": "sillytavern", "version": None, "container": "json"},
     "mode": "new",
     "added": 91,
@@ -252,7 +264,7 @@ IMPORTED: dict[str, Any] = {
 }
 IMPORTED_INTO: dict[str, Any] = {
     **IMPORTED,
-    "book": {"id": "bakiru", "version": 42, "name": "Salt Coast"},
+    "book": {"id": "bakiru", "version": 42, "name": "Salt Coast", "dialect": "world"},
     "mode": "append",
     "added": 1,
     "skipped": [{"index": 12, "title": "Oru", "kind": "duplicate", "detail": "same content as bakiru-4"}],

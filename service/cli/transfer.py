@@ -27,6 +27,11 @@ FAILING_SECONDS = 5.0
 @click.option("--into", metavar="BOOK", help="Import into this book instead of a new one.")
 @click.option("--mode", type=click.Choice(["append", "replace"]), help="With --into; default: append.")
 @click.option("--format", help="Default: recognised by content.")
+@click.option(
+    "--dialect",
+    type=click.Choice(["world", "server", "chat", "sillytavern"]),
+    help="Read it as a lorebook whose entries are woken by keys; default: world.",
+)
 @click.option("--host", metavar="HOST", help="Attach the book there, for example character:ilse.")
 @click.option("--dry-run", is_flag=True, help="Only report what would happen.")
 @click.option("--wait", is_flag=True, help="Stay until the book can be found by meaning.")
@@ -39,6 +44,7 @@ def import_(
     into: str | None,
     mode: str | None,
     format: str | None,
+    dialect: str | None,
     host: str | None,
     dry_run: bool,
     wait: bool,
@@ -55,7 +61,14 @@ def import_(
     to = "/v1/books/import" if into is None else f"/v1/books/{book_id(client, into)}/import"
     if host:
         host_path(host)  # tells wrong usage before anything is started
-    options = {"name": name, "mode": mode, "format": format, "host": host, "dry_run": dry_run or None}
+    options = {
+        "name": name,
+        "mode": mode,
+        "format": format,
+        "dialect": dialect,
+        "host": host,
+        "dry_run": dry_run or None,
+    }
     report = import_file(client, file.read(), getattr(file, "name", ""), to=to, **options)
     book = report["book"]
     print_json(report) if as_json else show_report(report, dry_run=dry_run)

@@ -16,14 +16,13 @@ from typing import Any, get_args
 from service.formats import trigger_values as values
 from service.formats.names import Keys, text, truth
 from service.lore.book import Dialect
+from service.lore.limits import SEARCHED
 from service.lore.trigger import Generation, Source, Trigger
 
 Settings = Mapping[str, Any]
 Flat = dict[str, Any]
 """Fields of a trigger by their path: `recursion.exclude`."""
 TRIGGERED: tuple[Dialect, ...] = ("server", "chat", "sillytavern")
-SEARCHED: Mapping[Dialect, tuple[int, int]] = {"server": (1, 100), "chat": (0, 1000), "sillytavern": (0, 1000)}
-"""How many messages an entry may ask to search."""
 MIRROR = 200
 MAX_KEY = 2000
 MAX_KEYS = 1000

@@ -17,9 +17,8 @@ from service.formats.names import Keys, text, truth
 from service.formats.report import ImportWarning, Reading, Rules, Skipped, counted
 from service.lore.book import Book, BookSettings, Dialect, Entry
 from service.lore.errors import FieldError, Invalid
+from service.lore.limits import MAX_CONTENT
 
-MAX_CONTENT: Mapping[Dialect, int] = {"server": 4_000, "chat": 100_000, "sillytavern": 100_000}
-"""Characters of an entry."""
 _OF_ALIASES = {"blank_alias", "long_alias", "too_many_aliases", "literal_regex", "decorator"}
 """Warnings that the dialect gives in its own words."""
 _BOOK_FIELDS: Mapping[str, tuple[int, int] | None] = {

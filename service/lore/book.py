@@ -18,7 +18,7 @@ from service.lore.trigger import EVERYWHERE, Channels, Trigger
 
 Tier = Literal["canon", "relevant"]
 Dialect = Literal["world", "server", "chat", "sillytavern"]
-VectorState = Literal["ready", "pending", "failed"]
+VectorState = Literal["ready", "pending", "failed", "none"]
 HostKind = Literal["character", "story", "novel", "server", "persona", "conversation"]
 HOST_KINDS: tuple[HostKind, ...] = ("character", "story", "novel", "server", "persona", "conversation")
 
@@ -72,7 +72,7 @@ class Entry:
     tokens: int = 0
     """The service's: tokens of title and content as rendered, with the default tokenizer."""
     vectors: VectorState = "pending"
-    """The service's: whether the entry can be found by meaning yet."""
+    """The service's: whether the entry can be found by meaning yet; `none`: entries of lorebooks never are."""
     warnings: tuple[Warning, ...] = ()
     """The service's."""
     updated_at: str | None = None

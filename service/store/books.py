@@ -11,9 +11,11 @@ from sqlalchemy.exc import IntegrityError
 
 from service.lore.book import Book, BookSettings, EntryCounts
 from service.lore.errors import NameTaken, NotFound, VersionMismatch
+from service.lore.trigger import EVERYWHERE, Channels
 from service.store import entries as stored_entries
 from service.store import ids as book_ids
 from service.store.tables import books, entries
+from service.validation import validate
 
 Sort = Literal["name", "-updated_at"]
 
@@ -177,6 +179,7 @@ def _values(book: Book) -> dict[str, Any]:
         "dialect": book.dialect,
         "enabled": book.enabled,
         "settings": asdict(book.settings),
+        "channels": None if book.channels == EVERYWHERE else asdict(book.channels),
         "extensions": dict(book.extensions),
     }
 
@@ -190,6 +193,7 @@ def _book(row: Row[Any]) -> Book:
         dialect=row.dialect,
         enabled=row.enabled,
         settings=BookSettings(**row.settings),
+        channels=EVERYWHERE if row.channels is None else validate(Channels, row.channels),
         extensions=row.extensions,
         created_at=row.created_at,
         updated_at=row.updated_at,
