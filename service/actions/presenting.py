@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from service.actions.owning import OWNER as OWNER
 from service.actions.runtime import Runtime
 from service.lore.book import Book, BookTokens, Entry, EntryCounts, VectorState, Warning, handle_of
 from service.lore.rendering import entry_block
@@ -13,7 +14,6 @@ from service.store import books, vectors
 from service.store.engine import reading
 from service.tokenizers import tokenizer_for
 
-OWNER = "local"
 USUAL_WINDOW = 512
 
 

@@ -14,6 +14,7 @@ from embeddings.embedder import Embedder
 from embeddings.encoding import Encoder
 from service.actions.backlog import Backlog
 from service.actions.opening import OpenBooks
+from service.actions.request_log import RequestLog
 from service.settings import Settings
 from service.store.engine import check_schema, make_engine, migrate
 
@@ -27,6 +28,7 @@ class Runtime:
     encoder: Encoder
     opened: OpenBooks
     backlog: Backlog
+    log: RequestLog
     clock: Callable[[], datetime]
 
     def now(self) -> str:
@@ -48,13 +50,16 @@ def running(settings: Settings, *, load: Callable[[], Embedder] | None = None) -
         (migrate if engine.dialect.name == "sqlite" else check_schema)(engine)
         encoder = Encoder(load or partial(load_embedder, settings))
         backlog = Backlog(engine, encoder, lambda: timestamp(utc_now()))
+        log = RequestLog(engine, settings, utc_now, timestamp)
         encoder.start()
         backlog.start()
+        log.start()
         # In this order backwards: a batch in hand is given up rather than waited for.
+        ending.callback(log.stop)
         ending.callback(backlog.join)
         ending.callback(encoder.close)
         ending.callback(backlog.stop)
-        yield Runtime(settings, engine, encoder, OpenBooks(settings.cache_bytes), backlog, utc_now)
+        yield Runtime(settings, engine, encoder, OpenBooks(settings.cache_bytes), backlog, log, utc_now)
 
 
 def utc_now() -> datetime:

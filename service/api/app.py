@@ -14,7 +14,7 @@ from starlette.middleware.cors import CORSMiddleware
 from embeddings.embedder import Embedder
 from service.actions.editing import Changes
 from service.actions.runtime import Runtime, running
-from service.api import about, books, documenting, entries, hosts, retrieving, transfers
+from service.api import about, books, documenting, entries, hosts, requests, retrieving, transfers
 from service.api.gate import Gate
 from service.api.handling import handle_errors
 from service.api.problems import Problem
@@ -58,7 +58,7 @@ def create_app(settings: Settings, *, load: Callable[[], Embedder] | None = None
         redirect_slashes=False,
         separate_input_output_schemas=False,
     )
-    for module in (retrieving, books, entries, transfers, hosts, about, documenting):
+    for module in (retrieving, books, entries, transfers, hosts, requests, about, documenting):
         # As they are: `include_router` would build each route anew, which the first request then waits for.
         app.router.routes.extend(module.router.routes)
     _prepare_types(app)

@@ -111,6 +111,19 @@ def _trace(handle: str, title: str, status: str, tokens: int, reason: dict[str, 
 
 
 _NAMED = {"kind": "named", "alias": "Porta de Sal", "message": 2, "span": [14, 26], "text": "Porta de Sal"}
+_ACTIVATED = {
+    "kind": "activated",
+    "by": "key",
+    "key": "maré",
+    "secondary": [],
+    "message": 2,
+    "source": None,
+    "from_entry": None,
+    "span": [36, 40],
+    "pass_number": 1,
+    "drawn": 31.0,
+    "chance": 50.0,
+}
 RETRIEVED: dict[str, Any] = {
     "prompt": {
         "stable": {
@@ -149,12 +162,29 @@ RETRIEVED: dict[str, Any] = {
         "matched": {"tokens": 0, "text": None, "entries": []},
         "index": {"tokens": 31, "text": None, "lines": 1, "shape": "long_gists", "more": 0},
     },
+    "lorebook": {
+        "messages": [
+            {
+                "handle": "gomedi-3",
+                "role": "system",
+                "content": "Tides here kill.",
+                "at": "slot",
+                "depth": None,
+                "before_message": None,
+                "outlet": None,
+            }
+        ],
+        "entries": [_trace("gomedi-3", "Tides", "activated", 5, _ACTIVATED)],
+        "groups": None,
+        "budgets": [{"books": ["gomedi"], "dialect": "chat", "unit": "tokens", "limit": 800, "used": 5}],
+    },
     "over_budget": [],
     "rest": [],
     "counts": [
         {"status": "canon", "reason": "canon", "count": 1},
         {"status": "named", "reason": "named", "count": 1},
         {"status": "indexed", "reason": "unmatched", "count": 1},
+        {"status": "activated", "reason": "activated", "count": 1},
     ],
     "books": [
         {
@@ -166,7 +196,17 @@ RETRIEVED: dict[str, Any] = {
             "via": ["story:salt-coast"],
             "went": "matched",
             "pending_vectors": 0,
-        }
+        },
+        {
+            "id": "gomedi",
+            "version": 3,
+            "name": "Dangers",
+            "dialect": "chat",
+            "label": None,
+            "via": ["conversation:c-81"],
+            "went": "triggered",
+            "pending_vectors": 0,
+        },
     ],
     "budget": {"limit": 2000, "used": 105, "canon_limit": 1000, "canon_used": 34},
     "tokenizer": {"name": "o200k_base", "exact": True, "detail": None},
@@ -178,6 +218,23 @@ RETRIEVED: dict[str, Any] = {
     },
 }
 PREVIEWED = {**RETRIEVED, "run": {**RETRIEVED["run"], "request_id": None}}
+_LOGGED: dict[str, Any] = {
+    "id": "rq_01KBAZ3T5YJ8W2M6N4QX7C9DEF",
+    "at": "2026-11-30T17:24:05.120Z",
+    "conversation": "c-81",
+    "turn": 22,
+    "response_id": "r-22b",
+    "entered": 2,
+}
+REQUESTS = {"items": [_LOGGED], "next_cursor": None, "total": None}
+REQUEST = {
+    **_LOGGED,
+    "answer": {
+        **RETRIEVED,
+        "prompt": {part: {**told, "text": ""} for part, told in RETRIEVED["prompt"].items()},
+    },
+    "others": [{"handle": "bakiru-4", "status": "indexed", "reason": "unmatched"}],
+}
 FETCH = {"names": ["bakiru-17", "porta de  SAL", "Salt Gaet"], "hosts": ["story:salt-coast"], "max_tokens": 1500}
 FETCHED = {
     "entries": [
