@@ -26,7 +26,7 @@ from service.lore.errors import FieldError, Invalid
 from service.lore.open_book import AttachedBook
 from service.lore.queries import Query
 from service.lore.ranking import SPELLING, Meaning
-from service.lore.request import FetchRequest, RetrieveRequest, SearchRequest
+from service.lore.request import FetchRequest, RetrieveRequest, SearchRequest, turn_of
 from service.tokenizers import tokenizer_for
 
 MAX_OFFSET = 1_000_000
@@ -58,19 +58,16 @@ def _run(rt: Runtime, request: RetrieveRequest, request_id: str | None) -> Retri
     meaning, degraded = understand(rt, prepared.queries)
     embedded = time.perf_counter()
     if meaning is not None:
-        degraded += pending(rt, [books[number] for number in prepared.searched])
+        degraded += pending(rt, [prepared.shelf.books[number] for number in prepared.searched])
     answer = retrieval.retrieve(prepared, meaning, degraded)
     ended = time.perf_counter()
-    turn = request.turn
-    if turn is None:
-        turn = sum(message.role == "user" for message in request.messages)
     timings = Timings(
         open=_milliseconds(began, opened),
         embed=_milliseconds(started, embedded),
         retrieve=_milliseconds(opened, started) + _milliseconds(embedded, ended),
         total=_milliseconds(began, ended),
     )
-    run = Run(request_id=request_id, turn=turn, timings_ms=timings)
+    run = Run(request_id=request_id, turn=turn_of(request), timings_ms=timings)
     return RetrieveAnswer(**{item.name: getattr(answer, item.name) for item in fields(Retrieved)}, run=run)
 
 

@@ -18,6 +18,8 @@ from service.lore.trigger import EVERYWHERE, Channels, Trigger
 
 Tier = Literal["canon", "relevant"]
 Dialect = Literal["world", "server", "chat", "sillytavern"]
+WORLD: Dialect = "world"
+"""The dialect of books that are read by meaning; all others are trigger lorebooks."""
 VectorState = Literal["ready", "pending", "failed", "none"]
 HostKind = Literal["character", "story", "novel", "server", "persona", "conversation"]
 HOST_KINDS: tuple[HostKind, ...] = ("character", "story", "novel", "server", "persona", "conversation")

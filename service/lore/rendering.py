@@ -20,6 +20,7 @@ LONG_GIST = 120
 SHORT_GIST = 48
 NAMED_HEADING = "# Named in the conversation\n"
 MATCHED_HEADING = "# Related to the conversation\n"
+LOREBOOK_HEADING = "# Lorebook\n"
 _FRAME_WORDS = re.compile(r"(?:lore|index)\s*[-\u2010-\u2015_]\s*([0-9a-f]{4,})")
 
 
@@ -73,6 +74,11 @@ def entry_block(entry: Entry, label: str | None) -> str:
     """An entry in full."""
     labelled = f" ({clean_line(label)})" if label else ""
     return f"## {entry.title} [{entry.handle}]{labelled}\n{entry.content}\n"
+
+
+def lorebook_block(contents: Sequence[str]) -> str:
+    """What trigger lorebooks give, without titles, which are never sent; "" when they give nothing."""
+    return LOREBOOK_HEADING + "".join(f"{content}\n" for content in contents) if contents else ""
 
 
 def index_lines(entry: Entry) -> tuple[str, str, str]:

@@ -148,6 +148,13 @@ class RetrieveRequest:
     """What only lorebooks of that dialect ask; null: the defaults."""
 
 
+def turn_of(request: RetrieveRequest) -> int:
+    """The turn that the request says, else the number of its user messages."""
+    if request.turn is not None:
+        return request.turn
+    return sum(message.role == "user" for message in request.messages)
+
+
 @dataclass(frozen=True, kw_only=True)
 class FetchRequest:
     """Entries by handle, title or alias, from what the hosts and books make visible."""

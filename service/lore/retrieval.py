@@ -6,16 +6,18 @@ both call it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from service.lore.activation.lorebooks import Lorebooks, lorebook_trace
 from service.lore.activation.state import EMPTY, State
-from service.lore.answer import Budget, Degraded, EntryTrace, Lorebook, Retrieved, TokenizerTrace
+from service.lore.answer import BookTrace, Budget, Degraded, EntryTrace, Retrieved, TokenizerTrace
+from service.lore.book import WORLD
 from service.lore.naming import find_named
-from service.lore.open_book import AttachedBook
+from service.lore.open_book import AttachedBook, world_books
 from service.lore.packing import Stable, pack_stable, pack_volatile
 from service.lore.prompt import prompt, section_texts
 from service.lore.queries import Query, read_by_meaning
@@ -23,7 +25,7 @@ from service.lore.ranking import NOTHING, Meaning, Ranking, rank
 from service.lore.request import RetrieveRequest
 from service.lore.shelf import Shelf
 from service.lore.tokens import Tokenizer
-from service.lore.tracing import Tracer, book_trace
+from service.lore.tracing import Tracer, book_trace, status_counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,9 +49,14 @@ class Prepared:
     canon_limit: int
     places: int
     """Of a book that does not say."""
-    lorebook: Lorebook
-    state: State
-    """What the lorebooks leave to the next turn of the conversation."""
+    books: Sequence[AttachedBook]
+    """All of them; `shelf` holds the world books."""
+    lorebooks: Lorebooks
+
+    @property
+    def state(self) -> State:
+        """What the lorebooks leave to the next turn of the conversation."""
+        return self.lorebooks.state
 
     @cached_property
     def searched(self) -> tuple[int, ...]:
@@ -80,7 +87,15 @@ def prepare(
     """
     budget = defaults.budget_tokens if request.budget_tokens is None else request.budget_tokens
     canon_limit = budget // 2 if request.canon_tokens is None else request.canon_tokens
-    shelf = Shelf(books, tokenizer, request.exclude)
+    lorebooks = Lorebooks(
+        [book for book in books if book.open.text.book.dialect != WORLD],
+        request,
+        tokenizer,
+        characters=defaults.budget_characters,
+        state=state,
+    )
+    beside = lorebooks.contents if request.lorebooks == "inline" else ()
+    shelf = Shelf(world_books(books), tokenizer, request.exclude, names=request.names, beside=beside)
     stable = pack_stable(shelf, budget=budget, canon_limit=canon_limit, index=request.index, tools=request.tools)
     return Prepared(
         request=request,
@@ -89,8 +104,8 @@ def prepare(
         budget=budget,
         canon_limit=canon_limit,
         places=defaults.places,
-        lorebook=Lorebook(),
-        state=state,
+        books=books,
+        lorebooks=lorebooks,
     )
 
 
@@ -116,19 +131,18 @@ def retrieve(prepared: Prepared, meaning: Meaning | None = None, degraded: Seque
         tools=request.tools,
     )
     texts = section_texts(shelf, stable, volatile, tools=request.tools)
+    inline = prepared.lorebooks.contents if request.lorebooks == "inline" else ()
     tracer = Tracer(shelf, stable, volatile, named, ranking, texts=request.texts or "prompt")
     traces = {place: tracer.trace(place) for place in (*given, *volatile.named, *volatile.matched, *stable.canon_left)}
-    rest: tuple[EntryTrace, ...] = ()
-    if request.trace == "full":
-        rest = tuple(tracer.trace(place) for place in range(len(shelf.open)) if place not in traces)
+    lorebooks = prepared.lorebooks
     return Retrieved(
-        prompt=prompt(shelf, stable, volatile, texts),
+        prompt=prompt(shelf, stable, volatile, texts, inline),
         sections=tracer.sections(traces, texts),
-        lorebook=prepared.lorebook,
-        over_budget=tuple(traces[place] for place in stable.canon_left),
-        rest=rest,
-        counts=tracer.counts(),
-        books=tuple(book_trace(shelf, stable, number) for number in range(len(shelf.books))),
+        lorebook=lorebooks.answer(inline=request.lorebooks == "inline", texts=request.texts == "entries"),
+        over_budget=(*(traces[place] for place in stable.canon_left), *lorebooks.over_budget()),
+        rest=tuple(_rest(prepared, tracer, set(traces))) if request.trace == "full" else (),
+        counts=status_counts(tracer.counts() + lorebooks.counts()),
+        books=_book_traces(prepared),
         budget=Budget(
             limit=prepared.budget,
             used=stable.tokens + volatile.tokens,
@@ -137,6 +151,27 @@ def retrieve(prepared: Prepared, meaning: Meaning | None = None, degraded: Seque
         ),
         tokenizer=TokenizerTrace(name=tokenizer.name, exact=tokenizer.exact, detail=tokenizer.detail),
         degraded=tuple(degraded),
+    )
+
+
+def _rest(prepared: Prepared, tracer: Tracer, told: Container[int]) -> Iterator[EntryTrace]:
+    """Every entry that is not told elsewhere, in book order."""
+    numbers = iter(range(len(prepared.shelf.books)))
+    for book in prepared.books:
+        if book.open.text.book.dialect == WORLD:
+            places = prepared.shelf.of(next(numbers))
+            yield from (tracer.trace(place) for place in range(places.start, places.stop) if place not in told)
+        else:
+            yield from prepared.lorebooks.rest(book)
+
+
+def _book_traces(prepared: Prepared) -> tuple[BookTrace, ...]:
+    numbers = iter(range(len(prepared.shelf.books)))
+    return tuple(
+        book_trace(prepared.shelf, prepared.stable, next(numbers))
+        if book.open.text.book.dialect == WORLD
+        else lorebook_trace(book)
+        for book in prepared.books
     )
 
 

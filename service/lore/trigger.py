@@ -119,7 +119,7 @@ class Trigger:
     outlet: Name = ""
     """Name of the outlet, for `at: outlet` (sillytavern)."""
     channels: Channels = EVERYWHERE
-    """server: the channels of a persona's entry."""
+    """The channels in which the entry is in scope."""
     sticky: Messages | None = None
     """Stays active for so many messages (sillytavern)."""
     cooldown: Messages | None = None
