@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 import logging
 import zlib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from threading import Condition, Lock, Thread
 from typing import Any
@@ -18,11 +18,15 @@ import orjson
 from sqlalchemy import Engine
 
 from service.actions.owning import OWNER
+from service.lore.answer import EntryTrace, LorebookGroups, Prompt, RetrieveAnswer, Section
+from service.lore.book import handle_of
 from service.lore.errors import WorldbookError
+from service.lore.unlisted import Unlisted
 from service.settings import Settings
 from service.store import requests, states
 from service.store.engine import writing
 from service.store.requests import StoredRequest
+from service.validation import adapter
 
 log = logging.getLogger(__name__)
 
@@ -117,28 +121,21 @@ class RequestLog:
             log.warning("the request log is not tidied: %s", error.detail)
 
 
-@dataclass(frozen=True)
-class Others:
-    """Entries that the answer does not tell of one by one, alike in status and reason."""
-
-    status: str
-    reason: str
-    handles: tuple[str, ...]
-
-
-def packed(answer: Mapping[str, Any], others: Iterable[Others]) -> bytes:
+def packed(answer: RetrieveAnswer, others: Iterable[Unlisted]) -> bytes:
     """An account in little room."""
-    rows = [[each.status, each.reason, _runs(each.handles)] for each in others]
-    return zlib.compress(orjson.dumps({"answer": answer, "others": rows}), 6)
+    rows = [[each.status, each.reason, each.book, _runs(each.ids)] for each in others]
+    answer_json = orjson.Fragment(adapter(RetrieveAnswer).dump_json(answer))
+    return zlib.compress(orjson.dumps({"answer": answer_json, "others": rows}), 6)
 
 
 def unpacked(data: bytes) -> dict[str, Any]:
     """The answer, and `others`: handle, status and reason of each."""
     found = orjson.loads(zlib.decompress(data))
     others = [
-        {"handle": handle, "status": status, "reason": reason}
-        for status, reason, runs in found["others"]
-        for handle in _handles(runs)
+        {"handle": handle_of(book, number), "status": status, "reason": reason}
+        for status, reason, book, runs in found["others"]
+        for first, last in runs
+        for number in range(first, last + 1)
     ]
     return {"answer": found["answer"], "others": others}
 
@@ -150,20 +147,57 @@ def once(conversation: str | None, turn: int, response_id: str | None) -> str | 
     return hashlib.sha256(orjson.dumps([conversation, turn, response_id])).hexdigest()
 
 
-def _runs(handles: Iterable[str]) -> dict[str, list[list[int]]]:
-    """Handles by book, numbers that follow each other as their first and last."""
-    found: dict[str, list[list[int]]] = {}
-    for handle in handles:
-        book, _, number = handle.rpartition("-")
-        runs = found.setdefault(book, [])
-        if runs and runs[-1][1] == int(number) - 1:
-            runs[-1][1] += 1
-        else:
-            runs.append([int(number), int(number)])
-    return found
-
-
-def _handles(runs: Mapping[str, list[list[int]]]) -> Iterable[str]:
-    return (
-        f"{book}-{number}" for book, found in runs.items() for first, last in found for number in range(first, last + 1)
+def without_texts(answer: RetrieveAnswer) -> RetrieveAnswer:
+    """The answer, but for the texts that it gave to the model."""
+    prompt, sections, lorebook = answer.prompt, answer.sections, answer.lorebook
+    silent = {
+        item.name: replace(section, text=None, entries=_silent(section.entries))
+        for item in fields(sections)
+        if isinstance(section := getattr(sections, item.name), Section)
+    }
+    groups = lorebook.groups
+    return replace(
+        answer,
+        prompt=Prompt(stable=replace(prompt.stable, text=""), volatile=replace(prompt.volatile, text="")),
+        sections=replace(sections, index=replace(sections.index, text=None), **silent),
+        lorebook=replace(
+            lorebook,
+            messages=tuple(replace(message, content="") for message in lorebook.messages),
+            entries=_silent(lorebook.entries),
+            groups=None if groups is None else _without_lore(groups),
+        ),
+        over_budget=_silent(answer.over_budget),
+        rest=(),
     )
+
+
+def _silent(entries: Iterable[EntryTrace]) -> tuple[EntryTrace, ...]:
+    return tuple(replace(entry, text=None) for entry in entries)
+
+
+def _without_lore(groups: LorebookGroups) -> LorebookGroups:
+    return replace(
+        groups,
+        always_before=replace(groups.always_before, text=""),
+        always_after=replace(groups.always_after, text=""),
+        triggered_before=replace(groups.triggered_before, text=""),
+        triggered_after=replace(groups.triggered_after, text=""),
+    )
+
+
+def entered(answer: RetrieveAnswer) -> tuple[str, ...]:
+    """The entries that the model got to read."""
+    sections = answer.sections
+    shown = (*sections.canon.entries, *sections.whole.entries, *sections.named.entries, *sections.matched.entries)
+    return tuple(entry.handle for entry in (*shown, *answer.lorebook.entries))
+
+
+def _runs(ids: Iterable[int]) -> list[list[int]]:
+    """Numbers that follow each other as their first and last."""
+    runs: list[list[int]] = []
+    for number in ids:
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return runs

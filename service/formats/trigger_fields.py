@@ -16,13 +16,13 @@ from typing import Any, get_args
 from service.formats import trigger_values as values
 from service.formats.names import Keys, text, truth
 from service.lore.book import Dialect
+from service.lore.dialects import DIALECTS
 from service.lore.limits import SEARCHED
 from service.lore.trigger import Generation, Source, Trigger
 
 Settings = Mapping[str, Any]
 Flat = dict[str, Any]
 """Fields of a trigger by their path: `recursion.exclude`."""
-TRIGGERED: tuple[Dialect, ...] = ("server", "chat", "sillytavern")
 MIRROR = 200
 MAX_KEY = 2000
 MAX_KEYS = 1000
@@ -48,8 +48,6 @@ class Field:
     read: Callable[[Settings, Dialect], Any]
     """None: the settings do not say, and the default counts."""
     write: Callable[[Any, Dialect], Settings]
-    dialects: tuple[Dialect, ...] = ("sillytavern",)
-    """In which it has an effect."""
 
 
 def _plain(
@@ -57,14 +55,12 @@ def _plain(
     name: str,
     read: values.Read,
     write: values.Write = lambda value: value,
-    dialects: tuple[Dialect, ...] = ("sillytavern",),
 ) -> Field:
     return Field(
         path=path,
         names=(name,),
         read=lambda settings, _: read(settings.get(name)),
         write=lambda value, _: {name: write(value)},
-        dialects=dialects,
     )
 
 
@@ -112,40 +108,36 @@ def _in_filter(part: str) -> Callable[[Any, Dialect], Settings]:
 
 
 FIELDS: tuple[Field, ...] = (
-    _plain("logic", "selectiveLogic", values.coded(values.LOGICS), values.code_of(values.LOGICS), TRIGGERED),
-    _plain("selective", "selective", values.switch, dialects=TRIGGERED),
-    _plain("constant", "constant", values.switch, dialects=TRIGGERED),
-    _plain("whole_words", "matchWholeWords", values.switch, dialects=("chat", "sillytavern")),
+    _plain("logic", "selectiveLogic", values.coded(values.LOGICS), values.code_of(values.LOGICS)),
+    _plain("selective", "selective", values.switch),
+    _plain("constant", "constant", values.switch),
+    _plain("whole_words", "matchWholeWords", values.switch),
     _plain("case_sensitive", "caseSensitive", values.switch),
     Field(
         path="scan_depth",
         names=("scanDepth",),
         read=lambda settings, dialect: values.whole(*SEARCHED[dialect])(settings.get("scanDepth")),
         write=lambda value, _: {"scanDepth": value},
-        dialects=TRIGGERED,
     ),
-    Field(path="chance", names=("probability", "useProbability"), read=_chance, write=_with_chance, dialects=TRIGGERED),
+    Field(path="chance", names=("probability", "useProbability"), read=_chance, write=_with_chance),
     Field(
         path="order",
         names=("order",),
         read=_order,
         write=lambda value, dialect: {"order": MIRROR - value if dialect == "chat" else value},
-        dialects=TRIGGERED,
     ),
     Field(
         path="priority",
         names=("priority",),
         read=_priority,
         write=lambda value, _: {"priority": value},
-        dialects=("chat",),
     ),
-    _plain("role", "role", values.coded(values.ROLES), values.code_of(values.ROLES), ("chat", "sillytavern")),
+    _plain("role", "role", values.coded(values.ROLES), values.code_of(values.ROLES)),
     Field(
         path="at",
         names=("position",),
         read=lambda settings, _: values.coded(values.PLACES, values.PLACE_NAMES)(settings.get("position")) or "before",
         write=lambda value, _: {"position": values.code_of(values.PLACES)(value)},
-        dialects=("server", "sillytavern"),
     ),
     _plain("depth", "depth", values.whole(0, _MANY)),
     _plain("outlet", "outletName", values.name),
@@ -191,6 +183,8 @@ FIELDS: tuple[Field, ...] = (
         write=lambda value, _: {name: each in value for name, each in _SOURCES.items()},
     ),
 )
+# Secondary keys that do not count are left out of a server lorebook, which has no switch for them.
+_READ = {row.dialect: row.reads | ({"selective"} if row.dialect == "server" else set()) for row in DIALECTS}
 _SAYING_NOTHING: tuple[object, ...] = (0, False, "", [], {})
 _BY_NAME = {name: field for field in FIELDS for name in field.names}
 
@@ -198,7 +192,7 @@ _BY_NAME = {name: field for field in FIELDS for name in field.names}
 def has_effect(name: str, settings: Settings, dialect: Dialect) -> bool:
     """Whether what the settings say under this name counts in the dialect."""
     field = _BY_NAME.get(name)
-    if field is None or dialect not in field.dialects:
+    if field is None or field.path.partition(".")[0] not in _READ[dialect]:
         return False
     # Every other place counts as before the persona there.
     return field.path != "at" or dialect != "server" or field.read(settings, dialect) in ("before", "after")

@@ -16,6 +16,7 @@ from service.formats.keys import is_regex
 from service.formats.names import Keys, text, truth
 from service.formats.report import ImportWarning, Reading, Rules, Skipped, counted
 from service.lore.book import Book, BookSettings, Dialect, Entry
+from service.lore.dialects import DIALECTS
 from service.lore.errors import FieldError, Invalid
 from service.lore.limits import MAX_CONTENT
 
@@ -26,11 +27,7 @@ _BOOK_FIELDS: Mapping[str, tuple[int, int] | None] = {
     "token_budget": (100, 32_000),
     "recursive_scanning": None,
 }
-_DECORATORS: Mapping[Dialect, frozenset[str]] = {
-    "server": frozenset(),
-    "chat": frozenset(),
-    "sillytavern": frozenset({"@@activate", "@@dont_activate"}),
-}
+_DECORATORS = {row.dialect: row.decorators for row in DIALECTS}
 
 
 def as_dialect(found: Reading, spelled: Mapping[str, str], dialect: Dialect) -> Reading:
@@ -117,7 +114,7 @@ def _of_entry(entry: Entry, said: Rules, spelled: Mapping[str, str], dialect: Di
             yield name
     if truth(said.settings.get("vectorized", False)):
         yield next((name for name, meant in spelled.items() if meant == "vectorized"), "vectorized")
-    yield from (name for name in decorators(entry.content)[0] if name not in _DECORATORS[dialect])
+    yield from (name for name in decorators(entry.content)[0] if name.lstrip("@") not in _DECORATORS[dialect])
 
 
 def _without_home(

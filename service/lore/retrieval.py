@@ -26,6 +26,7 @@ from service.lore.request import RetrieveRequest
 from service.lore.shelf import Shelf
 from service.lore.tokens import Tokenizer
 from service.lore.tracing import Tracer, book_trace, status_counts
+from service.lore.unlisted import Unlisted, unlisted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +110,25 @@ def prepare(
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """What was decided, and what an account of it beyond the answer needs."""
+
+    answer: Retrieved
+    tracer: Tracer
+    lorebooks: Lorebooks
+
+    def unlisted(self) -> Iterator[Unlisted]:
+        """The entries that the answer, but for `rest`, does not list."""
+        return unlisted(self.tracer, self.lorebooks)
+
+
 def retrieve(prepared: Prepared, meaning: Meaning | None = None, degraded: Sequence[Degraded] = ()) -> Retrieved:
+    """The answer of `decide`."""
+    return decide(prepared, meaning, degraded).answer
+
+
+def decide(prepared: Prepared, meaning: Meaning | None = None, degraded: Sequence[Degraded] = ()) -> Decision:
     """Canon, whole books, named and matched entries and the index of the rest, within the budget.
 
     `meaning` holds the vectors of `prepared.queries`; None: nothing is matched by meaning, and `degraded` says why.
@@ -135,7 +154,7 @@ def retrieve(prepared: Prepared, meaning: Meaning | None = None, degraded: Seque
     tracer = Tracer(shelf, stable, volatile, named, ranking, texts=request.texts or "prompt")
     traces = {place: tracer.trace(place) for place in (*given, *volatile.named, *volatile.matched, *stable.canon_left)}
     lorebooks = prepared.lorebooks
-    return Retrieved(
+    answer = Retrieved(
         prompt=prompt(shelf, stable, volatile, texts, inline),
         sections=tracer.sections(traces, texts),
         lorebook=lorebooks.answer(inline=request.lorebooks == "inline", texts=request.texts == "entries"),
@@ -152,6 +171,7 @@ def retrieve(prepared: Prepared, meaning: Meaning | None = None, degraded: Seque
         tokenizer=TokenizerTrace(name=tokenizer.name, exact=tokenizer.exact, detail=tokenizer.detail),
         degraded=tuple(degraded),
     )
+    return Decision(answer=answer, tracer=tracer, lorebooks=lorebooks)
 
 
 def _rest(prepared: Prepared, tracer: Tracer, told: Container[int]) -> Iterator[EntryTrace]:

@@ -124,6 +124,15 @@ class Lorebooks:
             if place not in told and place not in activation.outcome.cut:
                 yield self._trace(activation, place, False)
 
+    def unlisted(self) -> Iterator[tuple[str, int, Status, str]]:
+        """Book, entry, status and kind of reason of what neither `answer` nor `over_budget` lists."""
+        placed = {(id(each.activation), each.active.member.place) for each in self.placed}
+        for activation in self.activations:
+            for place in _places(activation):
+                if (id(activation), place) not in placed and place not in activation.outcome.cut:
+                    member, reason = activation.member(place), _reason(activation, place)
+                    yield member.book.id, member.rule.entry.id, _status(reason), reason.kind
+
     def counts(self) -> Counter[tuple[Status, str]]:
         """How many entries have each status and kind of reason."""
         reasons = (_reason(activation, place) for activation in self.activations for place in _places(activation))
