@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
-import re2
 import regex
 
 _SHAPE: Final = re.compile(r"/(.+?)/([gimsuy]*)", re.DOTALL)
@@ -92,20 +91,24 @@ def read_pattern(key: str) -> Pattern | None:
     try:
         source = (f"(?{kept})" if kept else "") + _rewritten(shape[1], unicode="u" in flags)
         slow = source if "m" in flags else source.replace(_END, r"\Z")
-        linear = None if _BEYOND_RE2.search(shape[1]) else re2.compile(source, _options())
-    except re2.error:
-        linear = None
     except ValueError:
         return None
+    linear = None if _BEYOND_RE2.search(shape[1]) else _linear(source)
     pattern = Pattern(linear, slow, never="y" in flags)
     return pattern if linear is not None or pattern.timed else None
 
 
-def _options() -> Any:
+def _linear(source: str) -> Any:
+    """The pattern for RE2, null when it does not take it."""
+    import re2  # when the first such key comes: few books have any
+
     options = re2.Options()
     options.max_mem = _MEMORY
     options.log_errors = False
-    return options
+    try:
+        return re2.compile(source, options)
+    except re2.error:
+        return None
 
 
 def _rewritten(pattern: str, *, unicode: bool) -> str:
