@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.index import VectorIndex
+from service.lore import advice
 from service.lore.activation.rules import Lorebook, compile_lorebook
-from service.lore.book import WORLD, Book, Entry
-from service.lore.dialects import DialectRules
+from service.lore.book import WORLD, Book, Entry, Warning
+from service.lore.dialects import DIALECTS, DialectRules
 from service.lore.lexical import Lexicon
 from service.lore.macros import has_macro, replace_macros
 from service.lore.matching import Matcher
@@ -142,6 +143,13 @@ class BookText:
             for ordinal, entry in enumerate(self.entries)
             if has_macro(entry.content) or has_macro(entry.gist or "")
         )
+
+    @cached_property
+    def advice(self) -> tuple[Warning, ...]:
+        """What the author of a lorebook should know about the book."""
+        rows = (row for row in DIALECTS if row.dialect == self.book.dialect and advice.is_recursive(self.book))
+        recursive = [(row, self.lorebook(row, row.program or SillyTavern(), {})) for row in rows]
+        return (*advice.of_book(self.book), *(told for row, each in recursive for told in advice.of_keys(row, each)))
 
     @cached_property
     def key_macros(self) -> bool:
