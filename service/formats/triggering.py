@@ -129,9 +129,16 @@ def _told(entry: Entry, said: Rules, dialect: Dialect) -> Iterator[tuple[str, st
     yield from _of_keys(keys, dialect)
     for name, shown in table.inexact(said.settings, dialect):
         yield "out_of_range", f"{name} {text(said.settings.get(name))!s:.40} is read as {shown}"
+    if dialect == "server" and not _woken(said):
+        yield "always_on", "without a key it is always on here"
     found = decorators(entry.content)[0]
     if found and dialect == "server":
         yield "decorator", f"the content begins with {', '.join(dict.fromkeys(found))}, which the model will read"
+
+
+def _woken(said: Rules) -> bool:
+    """Whether the entry has a key, or is meant to be always on."""
+    return truth(said.settings.get("constant", False)) or any(name is not None for _, name in said.keys)
 
 
 def _of_keys(keys: Keys, dialect: Dialect) -> Iterator[tuple[str, str]]:
