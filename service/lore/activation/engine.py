@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, compress
 from typing import Literal
 
 from service.lore.activation.budgets import Cost
@@ -97,7 +97,8 @@ class Activation:
         messages = read_messages(asked.request.messages, glue, names=self.program.include_names)
         self.scan = Scan(self.lorebooks, messages, self.program.texts, glue)
         self.scan.read_to(self._deepest(len(messages)))
-        levels = sorted(set().union(*(lorebook.levels for lorebook in self.lorebooks)))
+        switched_on = [book.open.text.book.enabled for book in books]
+        levels = sorted(set().union(*(each.levels for each in compress(self.lorebooks, switched_on))))
         self._levels = levels[1:]
         self._first = self._at("first", levels[0] if levels else 0, self.program.scan_depth)
         self._moment = self._first
@@ -239,7 +240,7 @@ class Activation:
         chance = member.rule.trigger.chance
         chance = FULL if chance is None else chance
         draw = None
-        if chance < FULL and woken.by not in ("sticky", "keep"):
+        if chance < FULL and woken.by != "keep" and not self._sticky(member):
             draw = drawn(self.asked.request.conversation, self.asked.turn, member.rule.entry.handle)
             if draw >= chance:
                 return Chance(drawn=draw, chance=chance)

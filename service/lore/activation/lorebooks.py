@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from service.lore.activation.conditions import Talk
 from service.lore.activation.engine import Activation, Active, Asked
 from service.lore.activation.state import Effect, EffectKind, State
+from service.lore.activation.timing import lasts
 from service.lore.answer import (
     BookTrace,
     EntryTrace,
@@ -84,7 +85,7 @@ class Lorebooks:
         left = {
             (effect.handle, effect.kind): effect
             for effect in state.effects
-            if effect.kind == "matched" or talk.length < effect.end
+            if effect.kind == "matched" or lasts(effect, talk.length)
         }
         for row in DIALECTS:
             own = [book for book in books if book.open.text.book.dialect == row.dialect]

@@ -27,21 +27,16 @@ class Effects:
         kinds: dict[EffectKind, dict[str, Effect]] = {"sticky": {}, "cooldown": {}, "matched": {}}
         for effect in state.effects:
             kinds[effect.kind][effect.handle] = effect
-        begun = {}
         for kind in ("sticky", "cooldown"):
-            kept = {}
-            for handle, effect in kinds[kind].items():
+            for handle, effect in list(kinds[kind].items()):
                 rule = rules.get(handle)
-                lasts = getattr(rule.trigger, kind) if rule else True
-                if (length <= effect.start and not effect.protected) or not lasts:
+                if (rule is None or getattr(rule.trigger, kind)) and lasts(effect, length):
                     continue
-                if length < effect.end:
-                    kept[handle] = effect
-                elif kind == "sticky" and rule and rule.trigger.cooldown:
-                    begun[handle] = Effect(handle, "cooldown", length, length + rule.trigger.cooldown, protected=True)
-            kinds[kind] = kept
-            if kind == "sticky":
-                kinds["cooldown"] |= begun
+                del kinds[kind][handle]
+                over = began_before(effect, length) and length >= effect.end
+                if kind == "sticky" and over and rule and rule.trigger.sticky and rule.trigger.cooldown:
+                    end = length + rule.trigger.cooldown
+                    kinds["cooldown"][handle] = Effect(handle, "cooldown", length, end, protected=True)
         return cls(**kinds)
 
     def after(self, length: int, activated: Iterable[Rule]) -> State:
@@ -59,3 +54,13 @@ class Effects:
             for kind, known in (("sticky", self.sticky), ("cooldown", self.cooldown), ("matched", self.matched))
             for effect in {**begun[kind], **known}.values()  # type: ignore[index]
         )
+
+
+def began_before(effect: Effect, length: int) -> bool:
+    """False when the conversation became shorter than it was, by a deleted or a regenerated message."""
+    return effect.start < length or effect.protected
+
+
+def lasts(effect: Effect, length: int) -> bool:
+    """Whether a sticky or cooling effect is in force when the conversation has `length` messages."""
+    return began_before(effect, length) and length < effect.end
