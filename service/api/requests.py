@@ -66,5 +66,5 @@ def read_request(runtime: Rt, id_: Id) -> Response:
     "/v1/requests/{id:segment}", status_code=204, responses=answering(204, None, "not-found", "invalid-request")
 )
 def delete_request(runtime: Rt, id_: Id) -> None:
-    """Forget a request."""
+    """Forget a request, what it asked and what it was given."""
     requests.delete_request(runtime, id_)

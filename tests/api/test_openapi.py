@@ -15,6 +15,7 @@ from service.actions.exporting import ExportReport
 from service.actions.hosting import Attached, Attachment, Host, HostBody
 from service.actions.importing import ImportReport
 from service.actions.paging import Page
+from service.actions.requests import LoggedRequest, WholeRequest
 from service.api import about, entries, examples, hosts
 from service.lore.answer import FetchAnswer, RetrieveAnswer, SearchAnswer
 from service.lore.book import Book, Entry
@@ -38,6 +39,8 @@ EXAMPLES: dict[str, Any] = {
     "LABEL": hosts.Label,
     "ATTACHMENTS": tuple[Attachment, ...],
     "ATTACHED": tuple[Attached, ...],
+    "REQUESTS": Page[LoggedRequest],
+    "REQUEST": WholeRequest,
     "RETRIEVE": RetrieveRequest,
     "RETRIEVED": RetrieveAnswer,
     "PREVIEWED": RetrieveAnswer,
