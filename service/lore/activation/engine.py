@@ -146,9 +146,11 @@ class Activation:
         depth = self.program.scan_depth
         most = self.program.max_recursion_steps
         number = 0
-        while not (most and number >= most):
+        while True:
             number += 1
             fresh = [each for each in self._pass(number) if not each.member.rule.trigger.recursion.prevent]
+            if number == most:
+                break
             if self.program.recursive and any(self.recursive) and fresh and not outcome.spent:
                 self._moment = self._at("recursion", level, depth)
             elif not outcome.spent and len(outcome.active) < self._least_active and self._wider(depth):
