@@ -149,7 +149,7 @@ class Activation:
         while True:
             number += 1
             fresh = [each for each in self._pass(number) if not each.member.rule.trigger.recursion.prevent]
-            if most and number >= most:  # and what the last pass woke is not searched
+            if number == most:
                 break
             if self.program.recursive and any(self.recursive) and fresh and not outcome.spent:
                 self._moment = self._at("recursion", level, depth)

@@ -113,7 +113,7 @@ class _Keys:
             if self.usable(text):
                 named = Key(key, text, whole, case)
                 found.append(self.numbers.setdefault(named, len(self.numbers)))
-        return tuple(dict.fromkeys(found))
+        return tuple(found)
 
 
 def _rule(ordinal: int, entry: Entry, book: Book, dialect: DialectRules, keys: _Keys) -> Rule:

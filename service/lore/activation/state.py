@@ -52,7 +52,8 @@ class State:
     def from_json(cls, value: object) -> State:
         """What `to_json` wrote; rows that this version does not understand are left out."""
         rows = value.get("effects") if isinstance(value, dict) else None
-        return cls.of(effect for row in rows or () if (effect := _effect(row)) is not None)
+        rows = rows if isinstance(rows, list) else []
+        return cls.of(effect for row in rows if (effect := _effect(row)) is not None)
 
 
 EMPTY = State()
