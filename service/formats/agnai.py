@@ -26,8 +26,8 @@ _NEUTRAL: Mapping[str, tuple[Any, ...]] = {
     "useProbability": (True, False),
     "excludeRecursion": (False,),
 }
-_SPELLED = {"weight": "order"}
 _BOOK_SPELLED = {"scan_depth": "scanDepth", "token_budget": "tokenBudget", "recursive_scanning": "recursiveScanning"}
+_SPELLED = {"weight": "order", **{spelled: name for name, spelled in _BOOK_SPELLED.items()}}
 
 
 def recognise(value: object) -> bool:
