@@ -98,6 +98,11 @@ def read_pattern(key: str) -> Pattern | None:
     return pattern if linear is not None or pattern.timed else None
 
 
+def looks_like_pattern(key: str) -> bool:
+    """Whether a key is written as a regular expression, sound or not."""
+    return _SHAPE.fullmatch(key.strip()) is not None
+
+
 def _linear(source: str) -> Any:
     """The pattern for RE2, null when it does not take it."""
     import re2  # when the first such key comes: few books have any
@@ -166,6 +171,8 @@ def _escape(pattern: str, at: int, *, in_class: bool, unicode: bool) -> tuple[st
         return f"[{'^' * (char == 'S')}{_SPACES}]", after
     if char in "pP":
         named = _PROPERTY.match(pattern, after) if unicode else None
+        if unicode and named is None:
+            raise ValueError("property without a name")
         return (f"\\{char}{{{named[1]}}}", named.end()) if named else (char, after)
     if char == "k" and (name := _REFERENCE.match(pattern, after)):
         return f"(?P={name[1]})", name.end()
