@@ -99,7 +99,11 @@ def test_server_knows_none() -> None:
     assert read_decorators("@@order 1\nx", NONE) == (PLAIN, "@@order 1\nx")
 
 
-@given(st.lists(st.sampled_from(["@@", "@@@", "order 1", "keep", "\n", "\r\n", " ", "x", "@@order 3\n", "🌊"]), max_size=12))
+@given(
+    st.lists(
+        st.sampled_from(["@@", "@@@", "order 1", "keep", "\n", "\r\n", " ", "x", "@@order 3\n", "🌊"]), max_size=12
+    )
+)
 def test_any_content(parts: list[str]) -> None:
     """Whatever stands there, what is left is the end of the content and begins with no decorator line of the block."""
     content = "".join(parts)

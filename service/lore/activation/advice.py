@@ -36,7 +36,9 @@ def trigger_warnings(entry: Entry, dialect: Dialect) -> Iterator[Warning]:
         if not _usable(key, row.matching):
             yield Warning(kind="blank_key", detail="a key of blanks is ignored")
         elif not row.patterns and looks_like_pattern(key):
-            yield Warning(kind="literal_pattern", detail=f"{key} is literal text in this dialect and matches itself only")
+            yield Warning(
+                kind="literal_pattern", detail=f"{key} is literal text in this dialect and matches itself only"
+            )
         elif row.patterns and looks_like_pattern(key) and read_pattern(key.strip(JS_SPACES)) is None:
             yield Warning(kind="broken_pattern", detail=f"{key} is no sound regular expression; it is read as text")
     if not content.strip():

@@ -308,9 +308,7 @@ class Oracle:
                 if entry is not winner:
                     remove(entry)
 
-    def score(
-        self, members: list[Entry], remove: Callable[[Entry], None], skew: int, kind: str
-    ) -> list[Entry]:
+    def score(self, members: list[Entry], remove: Callable[[Entry], None], skew: int, kind: str) -> list[Entry]:
         default = self.settings.group_scoring
 
         def scored(entry: Entry) -> bool:

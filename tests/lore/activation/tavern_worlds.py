@@ -53,7 +53,17 @@ def random_entry(random: Random, name: str) -> Entry:
         chance=maybe(random, random.choice((0, 30, 50, 99.5, 100)), None),
         order=random.choice((100, 100, 100, 1, 50, 200)),
         at=random.choice(
-            ("before", "after", "depth", "depth", "note_top", "note_bottom", "examples_top", "examples_bottom", "outlet")
+            (
+                "before",
+                "after",
+                "depth",
+                "depth",
+                "note_top",
+                "note_bottom",
+                "examples_top",
+                "examples_bottom",
+                "outlet",
+            )
         ),
         depth=random.choice((0, 1, 4)),
         role=random.choice(("system", "user", "assistant")),

@@ -43,7 +43,9 @@ def test_a_constant_with_chance_0(dialect: Dialect) -> None:
     assert Turn(book, "the tide").titles == []
 
 
-@pytest.mark.parametrize(("written", "chance"), [('"50"', 50.0), ("50", 50.0), ("null", None), ("0", 0.0), ("0.5", 0.5)])
+@pytest.mark.parametrize(
+    ("written", "chance"), [('"50"', 50.0), ("50", 50.0), ("null", None), ("0", 0.0), ("0.5", 0.5)]
+)
 def test_read_at_the_edge(written: str, chance: float | None) -> None:
     """T5: "50" is read as 50, null as none given, and 0 stays 0."""
     body = parse_json(f'{{"title": "a", "content": "b", "trigger": {{"chance": {written}}}}}'.encode())

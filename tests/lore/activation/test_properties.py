@@ -126,7 +126,8 @@ def three(dialect: Dialect) -> AttachedBook:
     """One file, whose entries came in under its own numbers for order, priority and position."""
     rows = [("one", 1, 5, "before"), ("nine", 9, 1, "before"), ("five", 5, 9, "after"), ("two", 2, 7, "depth")]
     return lorebook(
-        dialect, *(entry(title, keys=("tide",), order=order, priority=priority, at=at) for title, order, priority, at in rows)
+        dialect,
+        *(entry(title, keys=("tide",), order=order, priority=priority, at=at) for title, order, priority, at in rows),
     )
 
 

@@ -40,7 +40,13 @@ KEYS = [
     ("final sigma", "ΟΔΟΣ", "η οδος", {}, True),
     ("case when asked", "Cat", "a cat", {"case_sensitive": True}, False),
     ("case by the program", "Cat", "a cat", {"program": {"case_sensitive": True}}, False),
-    ("the entry wins over the program", "Cat", "a cat", {"case_sensitive": False, "program": {"case_sensitive": True}}, True),
+    (
+        "the entry wins over the program",
+        "Cat",
+        "a cat",
+        {"case_sensitive": False, "program": {"case_sensitive": True}},
+        True,
+    ),
     ("part of a word when asked", "cat", "the cats", {"whole_words": False}, True),
     ("by the program", "cat", "the cats", {"program": {"whole_words": False}}, True),
     ("ends are trimmed", "  cat ", "a cat", {}, True),
@@ -151,7 +157,12 @@ def test_delayed_levels() -> None:
 
 def test_most_passes() -> None:
     """One pass means no recursion."""
-    book = lorebook("sillytavern", entry("a", "gate", keys=("tide",)), entry("b", "wall", keys=("gate",)), entry("c", keys=("wall",)))
+    book = lorebook(
+        "sillytavern",
+        entry("a", "gate", keys=("tide",)),
+        entry("b", "wall", keys=("gate",)),
+        entry("c", keys=("wall",)),
+    )
     assert [len(Turn(book, tavern("tide", max_recursion_steps=most)).titles) for most in (1, 2, 3, 0)] == [1, 2, 3, 3]
 
 
@@ -172,10 +183,18 @@ def test_minimum_of_activations() -> None:
         ({"generations": ("quiet", "normal")}, {}, None),
         ({"characters": CharacterFilter(names=("Oru",))}, {"character": "Ilse"}, Filtered(by="character")),
         ({"characters": CharacterFilter(names=("Ilse",))}, {"character": "Ilse"}, None),
-        ({"characters": CharacterFilter(names=("Ilse",), exclude=True)}, {"character": "Ilse"}, Filtered(by="character")),
+        (
+            {"characters": CharacterFilter(names=("Ilse",), exclude=True)},
+            {"character": "Ilse"},
+            Filtered(by="character"),
+        ),
         ({"characters": CharacterFilter(tags=("kind",))}, {"character_tags": ("cruel",)}, Filtered(by="tag")),
         ({"characters": CharacterFilter(tags=("kind",))}, {}, None),
-        ({"characters": CharacterFilter(tags=("kind",), exclude=True)}, {"character_tags": ("kind",)}, Filtered(by="tag")),
+        (
+            {"characters": CharacterFilter(tags=("kind",), exclude=True)},
+            {"character_tags": ("kind",)},
+            Filtered(by="tag"),
+        ),
     ],
 )
 def test_filters(fields: dict[str, Any], program: dict[str, Any], reason: object) -> None:
@@ -193,11 +212,15 @@ def grouped(title: str, *names: str, order: int = 100, **fields: Any) -> Any:
 
 def test_groups() -> None:
     """One of a group: what overrides, else one by weight; who is left out is told by whom."""
-    book = lorebook("sillytavern", grouped("a", "w"), grouped("b", "w", override=True), grouped("c", "w", override=True, order=200))
+    book = lorebook(
+        "sillytavern", grouped("a", "w"), grouped("b", "w", override=True), grouped("c", "w", override=True, order=200)
+    )
     turn = Turn(book, "x")
     assert turn.titles == ["c"]
     assert turn.reason("a") == Outgrouped(group="w", winner="gomedi-3")
-    weighted = lorebook("sillytavern", grouped("a", "w", weight=300), grouped("b", "w"), grouped("never", "w", weight=0))
+    weighted = lorebook(
+        "sillytavern", grouped("a", "w", weight=300), grouped("b", "w"), grouped("never", "w", weight=0)
+    )
     found = [Turn(weighted, asked("x", conversation="c", turn=turn)).titles for turn in range(400)]
     assert all(len(titles) == 1 for titles in found)
     assert 250 < found.count(["a"]) < 350
@@ -385,7 +408,11 @@ def prompts(name: str, chosen: frozenset[str]) -> list[str]:
     books, request = CASES[name]
     turn = A_TURN if name == "chance-before-groups" else 1
     conversation = "c" if name == "chance-before-groups" else None
-    return Oracle(books, request, EMPTY, lambda about: drawn(conversation, turn, about), LETTERS.count, chosen).run().prompt
+    return (
+        Oracle(books, request, EMPTY, lambda about: drawn(conversation, turn, about), LETTERS.count, chosen)
+        .run()
+        .prompt
+    )
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -22,7 +22,9 @@ EFFECTS = st.builds(
 )
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just("sticky"),
-    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text(max_size=9) | st.just("effects"), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=6) | st.dictionaries(st.text(max_size=9) | st.just("effects"), inner, max_size=4)
+    ),
     max_leaves=20,
 )
 
