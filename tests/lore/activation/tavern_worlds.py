@@ -15,11 +15,12 @@ from tests.lore.activation.worlds import entry, lorebook
 WORDS = ("cat", "cats", "Dog", "dark elf", "dark  elf", "кот", "который", "東京", "東京都", "café", "cafés", "straße",
     "STRASSE", "İst", "c++", "a_b", "King", "King's", "ΟΔΟΣ", "3", "Mira", "Ilse")  # fmt: skip
 KEYS = (*WORDS, " ", "", "\t", "/cat/", "/CAT|dog/i", "/^cat/m", "/dog$/", "/dog$/m", "/c.t.*elf/s", "/(/", "/a/gg",
-    "/dog(?= cat)/", "/(?<!the )cat/", "/[dD]o\\/?g/", "{{user}}", "{{char}}", " cat ", "/cat/y", "/cat/, dog")  # fmt: skip
+    "/dog(?= cat)/", "/(?<!the )cat/", "/[dD]o\\/?g/", "{{user}}", "{{char}}", " cat ", "/cat/y",
+    "/cat/, dog")  # fmt: skip
 HOSTS = ("conversation:c", "persona:p", "character:i", "story:s", "server:x", "request")
 TEXTS = ("persona", "description", "scenario", "prompt")
-DECORATED = ("", "", "", "", "@@activate\n", "@@dont_activate\n", "@@depth 3\n@@@activate\n", "@@activate_only_after 2\n",
-    "\n@@activate\n\n", "@@activate\n@@dont_activate\n")  # fmt: skip
+DECORATED = ("", "", "", "", "@@activate\n", "@@dont_activate\n", "@@depth 3\n@@@activate\n",
+    "@@activate_only_after 2\n",    "\n@@activate\n\n", "@@activate\n@@dont_activate\n")  # fmt: skip
 
 
 def text(random: Random, most: int = 8) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from service.lore.activation.draws import drawn
 from service.lore.activation.lorebooks import talk_of
 from service.lore.request import turn_of
-from tests.lore.activation.differences import CHOSEN, DIFFERENCES
+from tests.lore.activation.differences import CHOSEN
 from tests.lore.activation.tavern_oracle import Oracle, Result
 from tests.lore.activation.tavern_worlds import random_books, random_request, random_state
 from tests.lore.activation.worlds import LETTERS, Turn
