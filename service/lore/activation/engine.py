@@ -19,7 +19,7 @@ from service.lore.activation.timing import Effects
 from service.lore.dialects import Candidate, DialectRules
 from service.lore.macros import macro_values, replace_macros
 from service.lore.open_book import AttachedBook
-from service.lore.reasons import Activated, Chance, Constant, NoKey, OverBudget, Reason, Unreached
+from service.lore.reasons import Activated, Chance, Constant, NoKey, OverLorebookBudget, Reason, Unreached
 from service.lore.request import RetrieveRequest, SillyTavern
 from service.lore.tokens import Tokenizer
 
@@ -289,7 +289,7 @@ class Activation:
         outcome.used, outcome.spent = cut.used, cut.spent
         for place, left in cut.left.items():
             each = outcome.cut[place] = outcome.active.pop(place)
-            outcome.reasons[place] = OverBudget(budget="lorebook", left=max(0, left), woken=each.reason)
+            outcome.reasons[place] = OverLorebookBudget(left=max(0, left), woken=each.reason)
 
     def _size(self, text: str) -> int:
         return len(text) if self.row.unit == "characters" else self.asked.tokenizer.count(text)

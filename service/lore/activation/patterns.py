@@ -98,11 +98,6 @@ def read_pattern(key: str) -> Pattern | None:
     return pattern if linear is not None or pattern.timed else None
 
 
-def looks_like_pattern(key: str) -> bool:
-    """Whether a key is written as a regular expression, sound or not."""
-    return _SHAPE.fullmatch(key.strip()) is not None
-
-
 def _linear(source: str) -> Any:
     """The pattern for RE2, null when it does not take it."""
     import re2  # when the first such key comes: few books have any

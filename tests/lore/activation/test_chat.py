@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from service.lore.activation.state import EMPTY, State
-from service.lore.reasons import Activated, NoKey, OverBudget, Secondary, SwitchedOff, Timed
+from service.lore.reasons import Activated, NoKey, OverLorebookBudget, Secondary, SwitchedOff, Timed
 from service.lore.request import Message
 from tests.lore.activation.worlds import Turn, asked, entry, lorebook, said
 
@@ -150,7 +150,7 @@ def test_once_after_the_last_pass() -> None:
     assert turn.titles == ["B"]
     assert turn.reason("B").from_entry == "gomedi-1"
     cut = turn.reason("A")
-    assert isinstance(cut, OverBudget)
+    assert isinstance(cut, OverLorebookBudget)
     assert isinstance(cut.woken, Activated)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from service.lore.activation.lorebooks import talk_of
 from service.lore.book import Dialect
 from service.lore.open_book import AttachedBook
-from service.lore.reasons import Activated, OverBudget
+from service.lore.reasons import Activated, OverLorebookBudget
 from service.lore.request import SillyTavern
 from service.lore.trigger import Recursion
 from tests.lore.activation.tavern_worlds import random_books, random_request, random_state
@@ -74,7 +74,9 @@ def test_cut_entries_trigger_nothing(entries: list[Any], start: str, budget: int
     turn = Turn(lorebook("sillytavern", *entries), asked(start, sillytavern=program))
     cut = {trace.handle for trace in turn.lorebooks.over_budget()}
     woken = [turn.reason(title) for title in turn.titles]
-    woken += [trace.reason.woken for trace in turn.lorebooks.over_budget() if isinstance(trace.reason, OverBudget)]
+    woken += [
+        trace.reason.woken for trace in turn.lorebooks.over_budget() if isinstance(trace.reason, OverLorebookBudget)
+    ]
     assert not cut & {reason.from_entry for reason in woken if isinstance(reason, Activated)}
 
     free = Turn(lorebook("chat", *entries, recursive_scanning=True, token_budget=32_000), start)

@@ -10,7 +10,7 @@ import pytest
 from service.lore.activation.draws import drawn
 from service.lore.activation.state import EMPTY, Effect, State
 from service.lore.open_book import AttachedBook
-from service.lore.reasons import Filtered, Nothing, Outgrouped, OverBudget, Timed, Unreached
+from service.lore.reasons import Filtered, Nothing, Outgrouped, OverLorebookBudget, Timed, Unreached
 from service.lore.request import Message, Names, RetrieveRequest, SillyTavern, SourceText
 from service.lore.trigger import CharacterFilter, Group, Recursion
 from tests.lore.activation.differences import CHOSEN, DIFFERENCES
@@ -293,7 +293,7 @@ def test_budget_stops() -> None:
     turn = Turn(book, tavern("x", max_context=400))
     assert turn.titles == ["exempt", "first"]
     assert turn.answer.budgets[0].limit == 100
-    assert isinstance(turn.reason("small"), OverBudget)
+    assert isinstance(turn.reason("small"), OverLorebookBudget)
 
 
 @pytest.mark.parametrize(
