@@ -226,11 +226,22 @@ class OverBudget:
     """It would not have fitted."""
 
     __pydantic_config__ = STRICT
-    budget: Literal["canon", "total", "lorebook"]
+    budget: Literal["canon", "total"]
+    left: int
+    """Tokens that were left when its turn came."""
+    kind: Literal["over_budget"] = "over_budget"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverLorebookBudget:
+    """Activated, but the lorebooks of its dialect had used up their budget."""
+
+    __pydantic_config__ = STRICT
+    woken: Activated | Constant
+    """What had activated it."""
     left: int
     """Tokens that were left when its turn came; of a server lorebook, characters."""
-    woken: Activated | Constant | None = None
-    """What had activated it, in a lorebook."""
+    budget: Literal["lorebook"] = "lorebook"
     kind: Literal["over_budget"] = "over_budget"
 
 
@@ -258,6 +269,7 @@ Reason = (
     | Matched
     | Unmatched
     | OverBudget
+    | OverLorebookBudget
     | Disabled
     | Excluded
     | Activated

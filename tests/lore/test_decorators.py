@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.lore.decorators import ANY_GREETING, CHAT, NONE, PLAIN, SILLYTAVERN, Decorations, read_decorators
@@ -99,7 +99,12 @@ def test_server_knows_none() -> None:
     assert read_decorators("@@order 1\nx", NONE) == (PLAIN, "@@order 1\nx")
 
 
-@given(st.lists(st.sampled_from(["@@", "@@@", "order 1", "keep", "\n", "\r\n", " ", "x", "@@order 3\n", "🌊"]), max_size=12))
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["@@", "@@@", "order 1", "keep", "\n", "\r\n", " ", "x", "@@order 3\n", "🌊"]), max_size=12
+    )
+)
 def test_any_content(parts: list[str]) -> None:
     """Whatever stands there, what is left is the end of the content and begins with no decorator line of the block."""
     content = "".join(parts)

@@ -16,7 +16,7 @@ CASES = [
      "{{foo}} {{random:a,b}} {{ user }} {user} {{user:x}}"),
     ("no name, no change", "{{user}} {{char}}", Names(user="Mira"), "Mira {{char}}"),
     ("no names at all", "{{user}}", None, "{{user}}"),
-    ("Fault P04: a name that is a macro is not read again", "{{user}}", Names(user="{{char}}", char="Ilse"), "{{char}}"),
+    ("Fault P04: a name that is a macro", "{{user}}", Names(user="{{char}}", char="Ilse"), "{{char}}"),
     ("names that would join to a macro", "{{us{{char}}er}}", Names(user="Mira", char=""), "{{user}}"),
     ("a name with a backslash", "{{user}}", Names(user=r"\1 \g<0>"), r"\1 \g<0>"),
     ("nested braces", "{{{user}}}", NAMES, "{Mira}"),

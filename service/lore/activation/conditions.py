@@ -106,14 +106,15 @@ def _switches(member: Member, moment: Moment) -> Reason | None:
 
 
 def _channels(member: Member, moment: Moment) -> Reason | None:
-    if not _reaches(member.book.channels, moment.talk):
+    if not in_channels(member.book.channels, moment.talk):
         return OutOfChannel(allowed=member.book.channels.ids, by="book")
-    if not _reaches(member.rule.trigger.channels, moment.talk):
+    if not in_channels(member.rule.trigger.channels, moment.talk):
         return OutOfChannel(allowed=member.rule.trigger.channels.ids, by="entry")
     return None
 
 
-def _reaches(channels: Channels, talk: Talk) -> bool:
+def in_channels(channels: Channels, talk: Talk) -> bool:
+    """Whether the conversation takes place where these channels allow."""
     return not channels.ids or bool(channels.unresolved) or not talk.channels.isdisjoint(channels.ids)
 
 

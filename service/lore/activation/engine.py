@@ -9,7 +9,7 @@ from itertools import accumulate, compress
 from typing import Literal
 
 from service.lore.activation.budgets import Cost
-from service.lore.activation.conditions import Member, Moment, Talk, Woken, judge, score
+from service.lore.activation.conditions import Member, Moment, Talk, Woken, in_channels, judge, score
 from service.lore.activation.draws import drawn
 from service.lore.activation.groups import Grouping, choose
 from service.lore.activation.rules import Lorebook, Rule
@@ -19,11 +19,12 @@ from service.lore.activation.timing import Effects
 from service.lore.dialects import Candidate, DialectRules
 from service.lore.macros import macro_values, replace_macros
 from service.lore.open_book import AttachedBook
-from service.lore.reasons import Activated, Chance, Constant, OverBudget, Reason, Unreached
+from service.lore.reasons import Activated, Chance, Constant, NoKey, OverLorebookBudget, Reason, Unreached
 from service.lore.request import RetrieveRequest, SillyTavern
 from service.lore.tokens import Tokenizer
 
 FULL = 100.0
+_NO_KEY = NoKey()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +81,9 @@ class Activation:
         self.starts = [0, *accumulate(sizes)]
         enabled = [book.open.text.book for book in books if book.open.text.book.enabled]
         self.limit = row.limit(enabled, self.program, asked.characters)
+        self._in_scope = [
+            book.open.text.book.enabled and in_channels(book.open.text.book.channels, asked.talk) for book in books
+        ]
         ranks = row.host_ranks(self.program)
         self.ranks = [_book_rank(ranks, book.via) for book in books]
         self.recursive = [
@@ -285,7 +289,7 @@ class Activation:
         outcome.used, outcome.spent = cut.used, cut.spent
         for place, left in cut.left.items():
             each = outcome.cut[place] = outcome.active.pop(place)
-            outcome.reasons[place] = OverBudget(budget="lorebook", left=max(0, left), woken=each.reason)
+            outcome.reasons[place] = OverLorebookBudget(left=max(0, left), woken=each.reason)
 
     def _size(self, text: str) -> int:
         return len(text) if self.row.unit == "characters" else self.asked.tokenizer.count(text)
@@ -295,6 +299,10 @@ class Activation:
         known = self.outcome.reasons.get(place)
         if known is not None:
             return known
+        number = self.book_number(place)
+        rule = self.lorebooks[number].rules[place - self.starts[number]]
+        if rule.plain and self._in_scope[number] and rule.entry.handle not in self.asked.talk.exclude:
+            return _NO_KEY
         decided = judge(self.member(place), self._first)
         assert not isinstance(decided, Woken), "an entry that could wake was not looked at"
         return decided

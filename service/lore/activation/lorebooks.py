@@ -29,7 +29,7 @@ from service.lore.reasons import (
     Filtered,
     Nothing,
     OutOfChannel,
-    OverBudget,
+    OverLorebookBudget,
     Reason,
     Status,
 )
@@ -43,7 +43,7 @@ _STATUS: dict[type[Reason], Status] = {
     Excluded: "excluded",
     OutOfChannel: "out_of_scope",
     Filtered: "out_of_scope",
-    OverBudget: "cut",
+    OverLorebookBudget: "cut",
 }
 """Of each kind of reason; of all others `not_activated`."""
 

@@ -166,6 +166,8 @@ def _escape(pattern: str, at: int, *, in_class: bool, unicode: bool) -> tuple[st
         return f"[{'^' * (char == 'S')}{_SPACES}]", after
     if char in "pP":
         named = _PROPERTY.match(pattern, after) if unicode else None
+        if unicode and named is None:
+            raise ValueError("property without a name")
         return (f"\\{char}{{{named[1]}}}", named.end()) if named else (char, after)
     if char == "k" and (name := _REFERENCE.match(pattern, after)):
         return f"(?P={name[1]})", name.end()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from service.lore.activation.keys import JS_SPACES, FoldedKeys, JavaScriptKeys, Key, KeyIndex
 from service.lore.activation.patterns import Pattern, read_pattern
 from service.lore.book import Book, Entry
-from service.lore.decorators import Decorations, read_decorators
+from service.lore.decorators import PLAIN, Decorations, read_decorators
 from service.lore.dialects import DialectRules
 from service.lore.macros import replace_macros
 from service.lore.request import SillyTavern
@@ -17,6 +17,11 @@ from service.lore.trigger import Trigger
 
 _INDEXES: Mapping[str, type[FoldedKeys] | type[JavaScriptKeys]] = {"folded": FoldedKeys, "javascript": JavaScriptKeys}
 _NO_TRIGGER = Trigger()
+_PLAIN = [
+    (name, getattr(_NO_TRIGGER, name))
+    for name in ("channels", "generations", "characters", "delay", "cooldown", "recursion")
+]
+"""Fields that conditions ask beside the keys, with the values that decide nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +41,8 @@ class Rule:
     additional: tuple[tuple[int, ...], ...]
     excluded: tuple[int, ...]
     needs_key: bool
+    plain: bool
+    """Nothing but a missing key can be why it does not wake, in a book that is in scope."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +131,7 @@ def _rule(ordinal: int, entry: Entry, book: Book, dialect: DialectRules, keys: _
     return Rule(
         ordinal=ordinal,
         entry=entry,
-        trigger=replace(trigger, constant=constant),
+        trigger=trigger if constant == trigger.constant else replace(trigger, constant=constant),
         said=said,
         content=content,
         keys=primary,
@@ -132,6 +139,7 @@ def _rule(ordinal: int, entry: Entry, book: Book, dialect: DialectRules, keys: _
         additional=tuple(keys.number(each, trigger) for each in said.additional_keys),
         excluded=keys.number(said.exclude_keys, trigger),
         needs_key=not (constant or said.forced),
+        plain=entry.enabled and said is PLAIN and all(getattr(trigger, name) == usual for name, usual in _PLAIN),
     )
 
 

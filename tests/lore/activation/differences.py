@@ -34,7 +34,7 @@ DIFFERENCES = (
     ),
     Difference(
         "blank-keys",
-        "a key of blanks matches everything; a blank secondary key matches nothing, so AND ALL never and NOT ALL always passes",
+        "a key of blanks matches everything; a blank secondary key nothing, so AND ALL never, NOT ALL always passes",
         "blank keys are as if they were not there",
         "fault R14: nobody writes a blank key on purpose",
     ),
@@ -76,7 +76,7 @@ DIFFERENCES = (
     ),
     Difference(
         "no-decorator-in-prompt",
-        "a content of decorators alone is inserted as it is; the blank line below them stays; leading blanks turn them off",
+        "decorators alone are inserted as they are; the blank line below them stays; leading blanks turn them off",
         "decorators and the line breaks around them never reach the prompt",
         "card V3",
     ),

@@ -17,7 +17,8 @@ from service.lore.open_book import AttachedBook
 from service.lore.request import RetrieveRequest, SillyTavern
 
 START, JOINER = "\x01", "\n\x01"
-BLANKS = "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+BLANKS = "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+BLANKS += "\u2028\u2029\u202f\u205f\u3000\ufeff"
 
 
 @dataclass
@@ -272,8 +273,8 @@ class Oracle:
         for entry in new:
             for name in entry.trigger.group.names:
                 groups.setdefault(name, []).append(entry)
-        for name, members in groups.items():
-            members = [entry for entry in members if entry.handle not in gone]
+        for name, everyone in groups.items():
+            members = [entry for entry in everyone if entry.handle not in gone]
             sticky = [entry for entry in members if entry.handle in self.sticky]
             if sticky:
                 for entry in members:
@@ -290,27 +291,25 @@ class Oracle:
                 for entry in members:
                     remove(entry)
                 continue
-            members = self.score(members, remove, skew, kind)
-            if len(members) <= 1:
+            best = self.score(members, remove, skew, kind)
+            if len(best) <= 1:
                 continue
-            overriding = sorted((e for e in members if e.trigger.group.override), key=lambda e: -e.trigger.order)
+            overriding = sorted((e for e in best if e.trigger.group.override), key=lambda e: -e.trigger.order)
             if overriding:
                 winner = overriding[0]
             else:
-                roll = self.draw(f"group {name}") / 100 * sum(e.trigger.group.weight for e in members)
-                winner, weight = members[0], 0.0
-                for entry in members:
+                roll = self.draw(f"group {name}") / 100 * sum(e.trigger.group.weight for e in best)
+                winner, weight = best[0], 0.0
+                for entry in best:
                     weight += entry.trigger.group.weight
                     if roll < weight:
                         winner = entry
                         break
-            for entry in members:
+            for entry in best:
                 if entry is not winner:
                     remove(entry)
 
-    def score(
-        self, members: list[Entry], remove: Callable[[Entry], None], skew: int, kind: str
-    ) -> list[Entry]:
+    def score(self, members: list[Entry], remove: Callable[[Entry], None], skew: int, kind: str) -> list[Entry]:
         default = self.settings.group_scoring
 
         def scored(entry: Entry) -> bool:

@@ -15,11 +15,12 @@ from tests.lore.activation.worlds import entry, lorebook
 WORDS = ("cat", "cats", "Dog", "dark elf", "dark  elf", "кот", "который", "東京", "東京都", "café", "cafés", "straße",
     "STRASSE", "İst", "c++", "a_b", "King", "King's", "ΟΔΟΣ", "3", "Mira", "Ilse")  # fmt: skip
 KEYS = (*WORDS, " ", "", "\t", "/cat/", "/CAT|dog/i", "/^cat/m", "/dog$/", "/dog$/m", "/c.t.*elf/s", "/(/", "/a/gg",
-    "/dog(?= cat)/", "/(?<!the )cat/", "/[dD]o\\/?g/", "{{user}}", "{{char}}", " cat ", "/cat/y", "/cat/, dog")  # fmt: skip
+    "/dog(?= cat)/", "/(?<!the )cat/", "/[dD]o\\/?g/", "{{user}}", "{{char}}", " cat ", "/cat/y",
+    "/cat/, dog")  # fmt: skip
 HOSTS = ("conversation:c", "persona:p", "character:i", "story:s", "server:x", "request")
 TEXTS = ("persona", "description", "scenario", "prompt")
-DECORATED = ("", "", "", "", "@@activate\n", "@@dont_activate\n", "@@depth 3\n@@@activate\n", "@@activate_only_after 2\n",
-    "\n@@activate\n\n", "@@activate\n@@dont_activate\n")  # fmt: skip
+DECORATED = ("", "", "", "", "@@activate\n", "@@dont_activate\n", "@@depth 3\n@@@activate\n",
+    "@@activate_only_after 2\n",    "\n@@activate\n\n", "@@activate\n@@dont_activate\n")  # fmt: skip
 
 
 def text(random: Random, most: int = 8) -> str:
@@ -53,7 +54,17 @@ def random_entry(random: Random, name: str) -> Entry:
         chance=maybe(random, random.choice((0, 30, 50, 99.5, 100)), None),
         order=random.choice((100, 100, 100, 1, 50, 200)),
         at=random.choice(
-            ("before", "after", "depth", "depth", "note_top", "note_bottom", "examples_top", "examples_bottom", "outlet")
+            (
+                "before",
+                "after",
+                "depth",
+                "depth",
+                "note_top",
+                "note_bottom",
+                "examples_top",
+                "examples_bottom",
+                "outlet",
+            )
         ),
         depth=random.choice((0, 1, 4)),
         role=random.choice(("system", "user", "assistant")),

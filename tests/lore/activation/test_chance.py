@@ -30,7 +30,7 @@ def test_edges(dialect: Dialect, chance: float | None, always: bool, never: bool
     turns = [Turn(book, asked("the tide", conversation="c", turn=turn)) for turn in range(50)]
     active = [turn.titles == ["a"] for turn in turns]
     assert all(active) is (always or chance == 99.999)
-    assert not any(active) is never
+    assert any(active) is not never
     reason = turns[0].reason("a")
     assert isinstance(reason, Chance | Activated)
     assert (reason.drawn is None) is always
@@ -43,7 +43,9 @@ def test_a_constant_with_chance_0(dialect: Dialect) -> None:
     assert Turn(book, "the tide").titles == []
 
 
-@pytest.mark.parametrize(("written", "chance"), [('"50"', 50.0), ("50", 50.0), ("null", None), ("0", 0.0), ("0.5", 0.5)])
+@pytest.mark.parametrize(
+    ("written", "chance"), [('"50"', 50.0), ("50", 50.0), ("null", None), ("0", 0.0), ("0.5", 0.5)]
+)
 def test_read_at_the_edge(written: str, chance: float | None) -> None:
     """T5: "50" is read as 50, null as none given, and 0 stays 0."""
     body = parse_json(f'{{"title": "a", "content": "b", "trigger": {{"chance": {written}}}}}'.encode())

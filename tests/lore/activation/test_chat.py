@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from service.lore.activation.state import EMPTY, State
-from service.lore.reasons import Activated, NoKey, OverBudget, Secondary, SwitchedOff, Timed
+from service.lore.reasons import Activated, NoKey, OverLorebookBudget, Secondary, SwitchedOff, Timed
 from service.lore.request import Message
 from tests.lore.activation.worlds import Turn, asked, entry, lorebook, said
 
@@ -27,7 +27,9 @@ def test_each_book_its_depth() -> None:
     """C1: books are scanned together, each entry to the depth of its own book, or its own."""
     books = [
         lorebook("chat", entry("a", keys=("tide",)), scan_depth=1),
-        lorebook("chat", entry("b", keys=("tide",)), entry("c", keys=("tide",), scan_depth=1), id="bakiru", scan_depth=3),
+        lorebook(
+            "chat", entry("b", keys=("tide",)), entry("c", keys=("tide",), scan_depth=1), id="bakiru", scan_depth=3
+        ),
         lorebook("chat", entry("d", "@@scan_depth 2\nx", keys=("tide",)), id="todane", scan_depth=1),
     ]
     assert set(Turn(books, asked("the tide", "x")).titles) == {"b", "d"}
@@ -140,12 +142,15 @@ def test_ignore_on_max_context_falls_first() -> None:
 
 def test_once_after_the_last_pass() -> None:
     """C3: an entry woken by one that the budget cuts stays, and the trace says which."""
-    entries = [entry("A", "gate" + "x" * 100, keys=("tide",), priority=1), entry("B", keys=("gate" + "x" * 100,), priority=2)]
+    entries = [
+        entry("A", "gate" + "x" * 100, keys=("tide",), priority=1),
+        entry("B", keys=("gate" + "x" * 100,), priority=2),
+    ]
     turn = Turn(lorebook("chat", *entries, token_budget=100, recursive_scanning=True), "the tide")
     assert turn.titles == ["B"]
     assert turn.reason("B").from_entry == "gomedi-1"
     cut = turn.reason("A")
-    assert isinstance(cut, OverBudget)
+    assert isinstance(cut, OverLorebookBudget)
     assert isinstance(cut.woken, Activated)
 
 
@@ -180,7 +185,13 @@ USER = Message(role="user", content="tide")
 GATES = [
     ("after, too early", "@@activate_only_after 4", ["1", "2", said("3")], {}, False),
     ("after, both sides count", "@@activate_only_after 4", ["1", said("2"), "3", said("4")], {}, True),
-    ("after, system messages do not count", "@@activate_only_after 2", ["1", Message(role="system", content="s")], {}, False),
+    (
+        "after, system messages do not count",
+        "@@activate_only_after 2",
+        ["1", Message(role="system", content="s")],
+        {},
+        False,
+    ),
     ("after, the whole conversation counts", "@@activate_only_after 4", ["4"], {"messages_before": 3}, True),
     ("after 0", "@@activate_only_after 0", [], {}, True),
     ("every, not yet", "@@activate_only_every 3", ["1", "2"], {}, False),
@@ -210,7 +221,9 @@ GATES = [
 ]
 
 
-@pytest.mark.parametrize(("lines", "chat", "fields", "there"), [row[1:] for row in GATES], ids=[row[0] for row in GATES])
+@pytest.mark.parametrize(
+    ("lines", "chat", "fields", "there"), [row[1:] for row in GATES], ids=[row[0] for row in GATES]
+)
 def test_gates(lines: str, chat: list[str | Message], fields: dict[str, Any], there: bool) -> None:
     """C5, R12: what decorators ask of the conversation, and they never reach the prompt."""
     turn = Turn(lorebook("chat", gate(lines)), asked(*chat, **fields))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.lore.answer import LorebookGroup
-from service.lore.reasons import Activated, Constant, Disabled, NoKey, OutOfChannel, OverBudget
+from service.lore.reasons import Activated, Constant, Disabled, NoKey, OutOfChannel, OverLorebookBudget
 from service.lore.request import Message, Names
 from service.lore.trigger import Channels
 from tests.lore.activation.worlds import Turn, asked, entry, lorebook, said
@@ -106,7 +106,7 @@ def test_shared_budget() -> None:
     turn = Turn(books, "the tide", characters=100)
     assert turn.titles == ["first", "last", "key"]
     assert turn.answer.budgets[0].used == 100
-    assert turn.reason("big") == OverBudget(budget="lorebook", left=50, woken=Constant())
+    assert turn.reason("big") == OverLorebookBudget(left=50, woken=Constant())
     assert turn.traces["big"].status == "cut"
     assert turn.answer.budgets[0].books == ("gomedi", "bakiru")
 
@@ -115,13 +115,11 @@ def test_budget_counts_what_is_sent() -> None:
     """T7: the text counts with its macros replaced."""
     book = lorebook("server", entry("a", "{{user}}"))
     turn = Turn(book, asked("x", names=Names(user="M" * 20)), characters=19)
-    assert turn.reason("a") == OverBudget(budget="lorebook", left=19, woken=Constant())
+    assert turn.reason("a") == OverLorebookBudget(left=19, woken=Constant())
 
 
-@settings(max_examples=60)
-@given(
-    st.lists(st.tuples(st.integers(1, 60), st.booleans(), st.integers(0, 3)), max_size=12), st.integers(0, 200)
-)
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 60), st.booleans(), st.integers(0, 3)), max_size=12), st.integers(0, 200))
 def test_never_over_budget(rows: list[tuple[int, bool, int]], characters: int) -> None:
     """T7: the texts never exceed the budget, and each entry that was cut would have."""
     entries = [
@@ -132,7 +130,7 @@ def test_never_over_budget(rows: list[tuple[int, bool, int]], characters: int) -
     used = sum(len(message.content) for message in turn.answer.messages)
     assert used == turn.answer.budgets[0].used <= characters
     for trace in turn.lorebooks.over_budget():
-        assert isinstance(trace.reason, OverBudget)
+        assert isinstance(trace.reason, OverLorebookBudget)
         assert len(entries[trace.id - 1].content) > trace.reason.left
 
 

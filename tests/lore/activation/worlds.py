@@ -14,7 +14,7 @@ from service.lore.open_book import AttachedBook, BookText, OpenBook
 from service.lore.request import Message, RetrieveRequest
 from service.lore.retrieval import Defaults, prepare, retrieve
 from service.lore.tokens import Tokenizer
-from service.lore.trigger import Channels, Trigger
+from service.lore.trigger import EVERYWHERE, Channels, Trigger
 
 LETTERS = Tokenizer(name="letters", encode=lambda text: [0] * len(text))
 """A token is a code point, so that budgets can be reckoned by eye."""
@@ -37,7 +37,7 @@ def lorebook(
     via: Sequence[str] = (),
     label: str | None = None,
     enabled: bool = True,
-    channels: Channels = Channels(),
+    channels: Channels = EVERYWHERE,
     **settings: Any,
 ) -> AttachedBook:
     """An attached lorebook; entry ids from 1 in list order."""
