@@ -31,6 +31,22 @@ def why(reason: Mapping[str, Any]) -> str:
             return f"not near by meaning: score {reason['score']:.3f}, floor {reason['floor']:.3f}"
         case "unmatched":
             return "nothing was compared"
+        case "activated":
+            return _woken(reason)
+        case "constant":
+            return "always on"
+        case "channel":
+            return f"only in the channels {', '.join(reason['allowed'])}"
+        case "chance":
+            return f"chance: drawn {reason['drawn']:.1f} against {reason['chance']:g}"
+        case "no_key":
+            return "no key was found"
+        case "secondary":
+            return f"“{reason['key']}” was found, but not as its secondary keys want it ({reason['logic']})"
+        case "timed":
+            return reason["effect"].replace("_", " ")
+        case "over_budget" if reason["budget"] == "lorebook":
+            return f"{why(reason['woken'])}, but only {reason['left']:,} of the budget were left"
         case "over_budget":
             return f"{'canon ' if reason['budget'] == 'canon' else ''}budget: {reason['left']:,} tokens were left"
         case "disabled":
@@ -39,6 +55,15 @@ def why(reason: Mapping[str, Any]) -> str:
             return "the request says that the model has it"
         case other:
             return str(other).replace("_", " ")
+
+
+def _woken(reason: Mapping[str, Any]) -> str:
+    """What woke an entry of a lorebook."""
+    drawn = "" if reason["drawn"] is None else f", drawn {reason['drawn']:.1f} against {reason['chance']:g}"
+    if reason["key"] is None:
+        return f"activated by {reason['by']}{drawn}"
+    where = _message(reason["message"]) if reason["message"] is not None else reason["from_entry"] or reason["source"]
+    return f"key “{reason['key']}” in {where}{drawn}"
 
 
 def _message(index: int | None) -> str:
@@ -55,6 +80,7 @@ def in_full(answer: Answer) -> Iterator[Mapping[str, Any]]:
     """The entries that went in, in the order of the prompt."""
     for name in SECTIONS:
         yield from answer["sections"][name]["entries"]
+    yield from answer["lorebook"]["entries"]
 
 
 def left_out(answer: Answer) -> Iterator[Mapping[str, Any]]:
@@ -74,6 +100,8 @@ def costs(answer: Answer) -> Iterator[str]:
     if index["lines"] or index["more"]:
         more = f", {index['more']} more only counted" if index["more"] else ""
         yield f"index: {index['lines']} lines, {index['shape'].replace('_', ' ')}{more}"
+    for each in answer["lorebook"]["budgets"]:
+        yield f"{each['dialect']} lorebooks: {each['used']:,} of {each['limit']:,} {each['unit']}"
     for each in answer["degraded"]:
         yield f"degraded: {each['detail']}"
 
@@ -144,6 +172,7 @@ def _went(book: Mapping[str, Any]) -> str:
         "canon": "only canon went in",
         "whole": "went in whole",
         "matched": "does not fit whole, so entries were chosen",
+        "triggered": "is a lorebook, whose keys decide",
         "empty": "has no enabled entry",
         "disabled": "is disabled",
     }

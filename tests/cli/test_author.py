@@ -266,3 +266,22 @@ def test_a_chat_that_is_none(worldbook: Worldbook, tmp_path: Path, text: str) ->
 def test_fetch_names_the_nearest(worldbook: Worldbook, handles: list[str]) -> None:
     """W9: an unknown name is told with the nearest titles."""
     assert f"nearest: The Drowned Bell [{handles[1]}]" in worldbook("fetch", "Drowned Bel", "--book", "Tide House").err
+
+
+def test_a_lorebook(worldbook: Worldbook) -> None:
+    """T3: a lorebook is written, previewed and read from the command line like any book."""
+    worldbook("books", "create", "Dangers", "--dialect", "chat")
+    tide = worldbook(
+        "entries", "add", "Dangers", "--title", "Tide", "--content", "It kills.", "--key", "tide"
+    ).out.strip()
+    worldbook("entries", "add", "Dangers", "--title", "Law", "--content", "No ship.", "--constant")
+    worldbook("entries", "add", "Dangers", "--title", "Fog", "--content", "It hides.", "--key", "fog", "--chance", "0")
+    worldbook("entries", "edit", tide, "--key", "tide", "--key", "flood", "--order", "200")
+    assert entry(worldbook, tide)["trigger"]["keys"] == ["tide", "flood"]
+    assert "tide, flood" in worldbook("entries", "list", "Dangers").out
+    said = worldbook("preview", "--book", "Dangers", "-m", "The flood and the fog come.").out
+    for words in ("always on", "“flood” in message 1", "chance: drawn", "chat lorebooks:", "a lorebook, whose keys"):
+        assert words in said
+    read = worldbook("retrieve", "--book", "Dangers", "-m", "The flood comes.").out
+    assert read.index("It kills.") < read.index("No ship.")
+    assert "a lorebook of the dialect chat" in worldbook("books", "show", "Dangers").out
