@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -321,6 +323,21 @@ def test_three_dialects_three_orders(client: Client) -> None:
         "chat": ["one", "four", "seven", "nine", "law"],
         "sillytavern": ["four", "nine", "law", "one", "seven"],
     }
+
+
+def test_three_orders_are_documented(client: Client) -> None:
+    """R01: docs/lorebooks.md has the place of each entry of that file in each dialect."""
+    page = (Path(__file__).parents[2] / "docs" / "lorebooks.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| .*order (\d+),.* \| (\d)[^|]*\| (\d)[^|]*\| (\d)[^|]*\|$", page, re.MULTILINE)
+    told = {int(order): tuple(map(int, places)) for order, *places in rows}
+    titles = {each["order"]: each["comment"] for each in ORDERED}
+    assert told.keys() == titles.keys()
+    file = {"entries": {str(number): each for number, each in enumerate(ORDERED)}}
+    for number, dialect in enumerate(DIALECTS):
+        found = active(client, brought(client, file, dialect=dialect)["book"]["id"], "the gate")
+        assert {order: found.index(title) + 1 for order, title in titles.items()} == {
+            order: places[number] for order, places in told.items()
+        }
 
 
 def test_orders_are_mirrored_for_chat(client: Client) -> None:
