@@ -16,7 +16,7 @@ from service.actions.merging import merged
 from service.actions.paging import Page, after, checked_limit, page_of
 from service.actions.presenting import OWNER, presented, presented_entries, with_counts
 from service.actions.runtime import Runtime
-from service.lore.book import STRICT, Book, Entry, Tier
+from service.lore.book import STRICT, Book, Dialect, Entry, Tier
 from service.lore.errors import FieldError, Invalid, LimitExceeded, VersionMismatch
 from service.store import books
 from service.store import entries as stored
@@ -69,13 +69,25 @@ def create_book(rt: Runtime, book: Book) -> Book:
 
 
 def list_books(
-    rt: Runtime, *, limit: int = 50, cursor: str | None = None, q: str | None = None, sort: books.Sort = "name"
+    rt: Runtime,
+    *,
+    limit: int = 50,
+    cursor: str | None = None,
+    q: str | None = None,
+    dialect: Dialect | None = None,
+    sort: books.Sort = "name",
 ) -> Page[Book]:
     """Books whose name or description holds `q`, without entries; their token counts are zero, to keep it quick."""
     newest_first = sort == "-updated_at"
     with reading(rt.engine) as conn:
         found = books.page(
-            conn, OWNER, q=q, sort=sort, after=after(cursor, sort, str, str), limit=checked_limit(limit) + 1
+            conn,
+            OWNER,
+            q=q,
+            dialect=dialect,
+            sort=sort,
+            after=after(cursor, sort, str, str),
+            limit=checked_limit(limit) + 1,
         )
     page = page_of(found, limit, sort, lambda book: ((book.updated_at if newest_first else book.name), book.id))
     return replace(page, items=tuple(with_counts(rt, page.items)))

@@ -71,6 +71,7 @@ OneOrMany = Annotated[
     Body(
         openapi_examples={
             "one": {"summary": "One entry", "value": examples.ENTRY_IN},
+            "lore": {"summary": "One of a lorebook", "value": examples.LORE_IN},
             "many": {"summary": "A list", "value": examples.ENTRIES_IN},
         }
     ),

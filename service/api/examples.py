@@ -25,6 +25,11 @@ ENTRY: dict[str, Any] = {
     "warnings": [],
     "updated_at": "2026-11-29T20:01:33.002Z",
 }
+LORE_IN: dict[str, Any] = {
+    "title": "Spring tide",
+    "content": "Twice a month the sea comes over the wall.",
+    "trigger": {"keys": ["spring tide", "maré viva"], "chance": 50, "order": 120},
+}
 BOOK_IN: dict[str, Any] = {
     "name": "Salt Coast",
     "description": "The shore between the two tides.",
@@ -269,23 +274,24 @@ FOUND = {
     "degraded": [],
 }
 
+LIMITS: dict[str, Any] = {
+    "body_bytes": 2_000_000,
+    "import_bytes": 16_000_000,
+    "card_bytes": 20_000_000,
+    "unpacked_bytes": 64_000_000,
+    "books": 10_000,
+    "entries": 10_000,
+    "server_entries": 250,
+    "server_content": 4000,
+    "server_import_bytes": 2_000_000,
+    "entries_a_call": 500,
+    "fetch_tokens": 4000,
+    "import_wait_seconds": 60.0,
+}
 CAPABILITIES: dict[str, Any] = {
     "api": "v1",
     "version": "0.1.0",
-    "limits": {
-        "body_bytes": 2_000_000,
-        "import_bytes": 16_000_000,
-        "card_bytes": 20_000_000,
-        "unpacked_bytes": 64_000_000,
-        "books": 10_000,
-        "entries": 10_000,
-        "server_entries": 250,
-        "server_content": 4000,
-        "server_import_bytes": 2_000_000,
-        "entries_a_call": 500,
-        "fetch_tokens": 4000,
-        "import_wait_seconds": 60.0,
-    },
+    "limits": LIMITS,
     "dialects": ["world", "server", "chat", "sillytavern"],
     "host_kinds": ["character", "story", "novel", "server", "persona", "conversation"],
     "formats": ["worldbook", "character_card", "sillytavern"],

@@ -132,7 +132,7 @@ def add(client: Client, book: str, disabled: bool, as_json: bool, **fields: Any)
     """Add an entry at the end of BOOK; without --content or --file in the editor. Prints its handle."""
     found = client.get(f"/v1/books/{book_id(client, book)}")
     path = f"/v1/books/{found['id']}/entries"
-    trigger = {} if found["dialect"] == "world" else {"trigger": {}}
+    trigger: dict[str, Any] = {} if found["dialect"] == "world" else {"trigger": {}}
     entry = {**form.EMPTY, **trigger, **_given(**fields), "enabled": not disabled}
     if entry["content"]:
         made = client.call("POST", path, json=entry)

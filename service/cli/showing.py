@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from service.cli.output import print_table, say
+from service.cli.waking import WORDS, over_budget
 
 Answer = Mapping[str, Any]
 SECTIONS = ("canon", "whole", "named", "matched")
@@ -31,39 +32,18 @@ def why(reason: Mapping[str, Any]) -> str:
             return f"not near by meaning: score {reason['score']:.3f}, floor {reason['floor']:.3f}"
         case "unmatched":
             return "nothing was compared"
-        case "activated":
-            return _woken(reason)
-        case "constant":
-            return "always on"
-        case "channel":
-            return f"only in the channels {', '.join(reason['allowed'])}"
-        case "chance":
-            return f"chance: drawn {reason['drawn']:.1f} against {reason['chance']:g}"
-        case "no_key":
-            return "no key was found"
-        case "secondary":
-            return f"“{reason['key']}” was found, but not as its secondary keys want it ({reason['logic']})"
-        case "timed":
-            return reason["effect"].replace("_", " ")
         case "over_budget" if reason["budget"] == "lorebook":
-            return f"{why(reason['woken'])}, but only {reason['left']:,} of the budget were left"
+            return over_budget(reason)
         case "over_budget":
             return f"{'canon ' if reason['budget'] == 'canon' else ''}budget: {reason['left']:,} tokens were left"
         case "disabled":
             return "the book is disabled" if reason["by"] == "book" else "disabled"
         case "excluded":
             return "the request says that the model has it"
+        case kind if kind in WORDS:
+            return WORDS[kind](reason)
         case other:
             return str(other).replace("_", " ")
-
-
-def _woken(reason: Mapping[str, Any]) -> str:
-    """What woke an entry of a lorebook."""
-    drawn = "" if reason["drawn"] is None else f", drawn {reason['drawn']:.1f} against {reason['chance']:g}"
-    if reason["key"] is None:
-        return f"activated by {reason['by']}{drawn}"
-    where = _message(reason["message"]) if reason["message"] is not None else reason["from_entry"] or reason["source"]
-    return f"key “{reason['key']}” in {where}{drawn}"
 
 
 def _message(index: int | None) -> str:

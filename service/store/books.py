@@ -69,9 +69,16 @@ def read(conn: Connection, owner: str, book_id: str) -> Book:
 
 
 def page(
-    conn: Connection, owner: str, *, q: str | None, sort: Sort, after: tuple[str, str] | None, limit: int
+    conn: Connection,
+    owner: str,
+    *,
+    q: str | None,
+    dialect: str | None,
+    sort: Sort,
+    after: tuple[str, str] | None,
+    limit: int,
 ) -> list[Book]:
-    """Up to `limit` books, without entries, whose name or description holds `q`, behind the keyset `after`.
+    """Up to `limit` books, without entries, whose name or description holds `q`, of a dialect, behind `after`.
 
     The keyset is (name or updated_at, id) of the last book of the page before.
     """
@@ -80,6 +87,8 @@ def page(
         query = query.where(
             or_(books.c.name.icontains(q, autoescape=True), books.c.description.icontains(q, autoescape=True))
         )
+    if dialect is not None:
+        query = query.where(books.c.dialect == dialect)
     by, newest_first = (books.c.name, False) if sort == "name" else (books.c.updated_at, True)
     if after is not None:
         beyond = by < after[0] if newest_first else by > after[0]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, insert, select
+from sqlalchemy.exc import IntegrityError
 
 from service.store.tables import request_entries, requests
 
@@ -34,27 +35,38 @@ class StoredRequest:
 
 
 def add(conn: Connection, owner: str, new: Sequence[StoredRequest]) -> None:
-    """Store these, each in the place of one that counts as the same."""
+    """Store these, each in the place of one that counts as the same.
+
+    One that another process stores at the same moment is left to it.
+    """
     for one in new:
-        if one.once is not None:
-            conn.execute(delete(requests).where(requests.c.owner_id == owner, requests.c.once == one.once))
-        handles = tuple(dict.fromkeys(one.entered))
-        values = {
-            "owner_id": owner,
-            "id": one.id,
-            "once": one.once,
-            "conversation": one.conversation,
-            "turn": one.turn,
-            "response_id": one.response_id,
-            "entered": len(handles),
-            "size": len(one.data) + 40 * min(len(handles), MAX_HANDLES),
-            "data": one.data,
-            "created_at": one.created_at,
-        }
-        number = conn.execute(insert(requests).values(values).returning(requests.c.number)).scalar_one()
-        if handles:
-            rows = [{"number": number, "handle": handle} for handle in handles[:MAX_HANDLES]]
-            conn.execute(insert(request_entries), rows)
+        try:
+            with conn.begin_nested():
+                _add(conn, owner, one)
+        except IntegrityError:
+            continue
+
+
+def _add(conn: Connection, owner: str, one: StoredRequest) -> None:
+    if one.once is not None:
+        conn.execute(delete(requests).where(requests.c.owner_id == owner, requests.c.once == one.once))
+    handles = tuple(dict.fromkeys(one.entered))
+    values = {
+        "owner_id": owner,
+        "id": one.id,
+        "once": one.once,
+        "conversation": one.conversation,
+        "turn": one.turn,
+        "response_id": one.response_id,
+        "entered": len(handles),
+        "size": len(one.data) + 40 * min(len(handles), MAX_HANDLES),
+        "data": one.data,
+        "created_at": one.created_at,
+    }
+    number = conn.execute(insert(requests).values(values).returning(requests.c.number)).scalar_one()
+    if handles:
+        rows = [{"number": number, "handle": handle} for handle in handles[:MAX_HANDLES]]
+        conn.execute(insert(request_entries), rows)
 
 
 def page(

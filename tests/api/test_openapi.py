@@ -25,6 +25,7 @@ from service.validation import dump, validate
 EXAMPLES: dict[str, Any] = {
     "ENTRY_IN": Entry,
     "ENTRY": Entry,
+    "LORE_IN": Entry,
     "BOOK_IN": Book,
     "BOOK": Book,
     "BOOKS": Page[Book],
@@ -51,6 +52,7 @@ EXAMPLES: dict[str, Any] = {
     "IMPORTED": ImportReport,
     "IMPORTED_INTO": ImportReport,
     "EXPORTED": ExportReport,
+    "LIMITS": about.Limits,
     "CAPABILITIES": about.Capabilities,
     "READY": about.Readiness,
 }

@@ -165,7 +165,8 @@ def test_250_entries_a_server(client: Client) -> None:
 
 def test_limits_are_told(client: Client, serving: Serving) -> None:
     """T11: JSON of the server dialect is limited to 2 MB and cards by a setting, and GET /v1 names the limits."""
-    limits = ok(client.get("/v1"))["limits"]
+    limits = ok(client.get("/v1/limits"))
+    assert limits == ok(client.get("/v1"))["limits"]
     assert limits["server_entries"] == 250
     assert limits["server_content"] == 4000
     assert limits["server_import_bytes"] == 2_000_000
