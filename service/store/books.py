@@ -73,7 +73,7 @@ def page(
     owner: str,
     *,
     q: str | None,
-    dialect: str | None,
+    dialect: str | None = None,
     sort: Sort,
     after: tuple[str, str] | None,
     limit: int,
