@@ -77,7 +77,7 @@ class DialectRules:
     considered: Callable[[Candidate], Any]
     """Sort key of the order in which groups and the budget see entries."""
     placed: Callable[[Candidate], Any]
-    """Sort key of the order in the prompt."""
+    """Sort key of the order in the prompt, within one slot and depth."""
     position: Callable[[Candidate], Position]
 
 
@@ -122,9 +122,8 @@ def _by_host_then_order(candidate: Candidate) -> tuple[int, ...]:
     return candidate.book_rank, -candidate.trigger.order, candidate.place
 
 
-def _by_slot(candidate: Candidate) -> tuple[int, ...]:
-    position = _tavern_position(candidate)
-    return SLOT_ORDER.index(position.at), -(position.depth or 0), candidate.trigger.order, candidate.place
+def _lower_first(candidate: Candidate) -> tuple[int, ...]:
+    return candidate.trigger.order, candidate.place
 
 
 def _tavern_position(candidate: Candidate) -> Position:
@@ -226,7 +225,7 @@ SILLYTAVERN: Final = DialectRules(
     every_pass=True,
     host_ranks=_tavern_ranks,
     considered=_by_host_then_order,
-    placed=_by_slot,
+    placed=_lower_first,
     position=_tavern_position,
 )
 DIALECTS: Final = (SERVER, CHAT, SILLYTAVERN)

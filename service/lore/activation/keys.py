@@ -129,6 +129,4 @@ def _find(automaton: AhoCorasick, needles: Sequence[_Needle], text: str, spans: 
         ):
             keys += needle.bounded
         for key in keys:
-            known = spans.get(key)
-            if known is None or start < known[0]:
-                spans[key] = (start, end)
+            spans.setdefault(key, (start, end))  # a key's places come in their order, since all are as long as it

@@ -69,8 +69,8 @@ def random_entry(random: Random, name: str) -> Entry:
         depth=random.choice((0, 1, 4)),
         role=random.choice(("system", "user", "assistant")),
         outlet=random.choice(("", "hall")),
-        sticky=maybe(random, random.choice((0, 2, 5)), None),
-        cooldown=maybe(random, random.choice((0, 1, 4)), None),
+        sticky=maybe(random, random.choice((0, 2, 5, 9)), None, 0.4),
+        cooldown=maybe(random, random.choice((0, 1, 4)), None, 0.4),
         delay=maybe(random, random.choice((0, 2, 6)), None, 0.1),
         group=Group(
             names=maybe(random, tuple(random.sample(("one", "two", "three"), k=random.randint(1, 2))), (), 0.4),
@@ -129,7 +129,7 @@ def random_request(random: Random) -> RetrieveRequest:
             for _ in range(random.randint(0, 3))
         ),
         scan_depth=random.choice((0, 1, 2, 2, 4, 100)),
-        budget_cap=random.choice((0, 0, 0, 60, 150)),
+        budget_cap=random.choice((0, 0, 0, 40, 60, 150)),
         include_names=random.random() < 0.7,
         recursive=random.random() < 0.7,
         case_sensitive=random.random() < 0.2,
@@ -155,7 +155,7 @@ def random_state(random: Random, books: list[AttachedBook], length: int) -> Stat
     handles = [each.handle for book in books for each in book.open.text.entries] + ["gone-1"]
     return State.of(
         Effect(handle, kind, start, start + random.randint(1, 5), random.random() < 0.2)  # type: ignore[arg-type]
-        for handle in random.sample(handles, k=min(len(handles), random.choice((0, 0, 1, 3))))
+        for handle in random.sample(handles, k=min(len(handles), random.choice((0, 1, 2, 4))))
         for kind in random.sample(("sticky", "cooldown"), k=random.randint(1, 2))
         for start in (max(0, length + random.randint(-4, 1)),)
     )
