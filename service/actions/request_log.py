@@ -32,6 +32,8 @@ log = logging.getLogger(__name__)
 
 MOST_WAITING = 500
 """Requests that wait to be written; beyond them whoever brings one writes them all."""
+GATHERING_SECONDS = 0.2
+"""Until the requests that came meanwhile are written in one transaction."""
 TIDY_SECONDS = 60.0
 
 Make = Callable[[], StoredRequest]
@@ -90,6 +92,7 @@ class RequestLog:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._stopped)
+                self._changed.wait_for(lambda: self._stopped, GATHERING_SECONDS)
                 if self._stopped:
                     return
             self.flush()
@@ -123,9 +126,9 @@ class RequestLog:
 
 def packed(answer: RetrieveAnswer, others: Iterable[Unlisted]) -> bytes:
     """An account in little room."""
-    rows = [[each.status, each.reason, each.book, _runs(each.ids)] for each in others]
+    rows = [[each.status, each.reason, each.book, each.runs] for each in others]
     answer_json = orjson.Fragment(adapter(RetrieveAnswer).dump_json(answer))
-    return zlib.compress(orjson.dumps({"answer": answer_json, "others": rows}), 6)
+    return zlib.compress(orjson.dumps({"answer": answer_json, "others": rows}), 1)
 
 
 def unpacked(data: bytes) -> dict[str, Any]:
@@ -190,14 +193,3 @@ def entered(answer: RetrieveAnswer) -> tuple[str, ...]:
     sections = answer.sections
     shown = (*sections.canon.entries, *sections.whole.entries, *sections.named.entries, *sections.matched.entries)
     return tuple(entry.handle for entry in (*shown, *answer.lorebook.entries))
-
-
-def _runs(ids: Iterable[int]) -> list[list[int]]:
-    """Numbers that follow each other as their first and last."""
-    runs: list[list[int]] = []
-    for number in ids:
-        if runs and runs[-1][1] == number - 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return runs

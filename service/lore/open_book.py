@@ -184,6 +184,11 @@ class BookText:
         return frame_words(texts)
 
     @cached_property
+    def ids(self) -> NDArray[np.int64]:
+        """Entry ids by ordinal."""
+        return np.array([entry.id for entry in self.entries], np.int64)
+
+    @cached_property
     def ordinals(self) -> Mapping[int, int]:
         """Entry id to ordinal."""
         return {entry.id: ordinal for ordinal, entry in enumerate(self.entries)}

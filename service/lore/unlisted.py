@@ -21,7 +21,8 @@ class Unlisted:
     status: Status
     reason: str
     book: str
-    ids: tuple[int, ...]
+    runs: tuple[tuple[int, int], ...]
+    """Entry ids that follow each other, as their first and last."""
 
 
 def unlisted(tracer: Tracer, lorebooks: Lorebooks) -> Iterator[Unlisted]:
@@ -54,9 +55,8 @@ def _by_book(shelf: Shelf, status: Status, reason: str, places: NDArray[np.int64
         own = shelf.of(number)
         first, last = np.searchsorted(places, [own.start, own.stop])
         if first < last:
-            entries = book.open.text.entries
-            ids = tuple(entries[place - own.start].id for place in places[first:last].tolist())
-            yield Unlisted(status=status, reason=reason, book=book.open.text.book.id, ids=ids)
+            ids = book.open.text.ids[places[first:last] - own.start]
+            yield Unlisted(status=status, reason=reason, book=book.open.text.book.id, runs=_runs(ids))
 
 
 def _of_lorebooks(lorebooks: Lorebooks) -> Iterator[Unlisted]:
@@ -64,4 +64,10 @@ def _of_lorebooks(lorebooks: Lorebooks) -> Iterator[Unlisted]:
     for book, entry, status, reason in lorebooks.unlisted():
         found.setdefault((status, reason, book), []).append(entry)
     for (status, reason, book), ids in found.items():
-        yield Unlisted(status=status, reason=reason, book=book, ids=tuple(ids))
+        yield Unlisted(status=status, reason=reason, book=book, runs=_runs(np.array(ids)))
+
+
+def _runs(ids: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
+    breaks = np.flatnonzero(np.diff(ids) != 1) + 1
+    firsts, lasts = ids[np.r_[0, breaks]], ids[np.r_[breaks, len(ids)] - 1]
+    return tuple(zip(firsts.tolist(), lasts.tolist(), strict=True))

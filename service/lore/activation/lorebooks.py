@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from service.lore.activation.conditions import Talk
 from service.lore.activation.engine import Activation, Active, Asked
@@ -128,16 +129,19 @@ class Lorebooks:
     def unlisted(self) -> Iterator[tuple[str, int, Status, str]]:
         """Book, entry, status and kind of reason of what neither `answer` nor `over_budget` lists."""
         placed = {(id(each.activation), each.active.member.place) for each in self.placed}
-        for activation in self.activations:
-            for place in _places(activation):
-                if (id(activation), place) not in placed and place not in activation.outcome.cut:
-                    member, reason = activation.member(place), _reason(activation, place)
-                    yield member.book.id, member.rule.entry.id, _status(reason), reason.kind
+        for activation, place, reason in self._reasons:
+            if (id(activation), place) not in placed and place not in activation.outcome.cut:
+                member = activation.member(place)
+                yield member.book.id, member.rule.entry.id, _status(reason), reason.kind
 
     def counts(self) -> Counter[tuple[Status, str]]:
         """How many entries have each status and kind of reason."""
-        reasons = (_reason(activation, place) for activation in self.activations for place in _places(activation))
-        return Counter((_status(reason), reason.kind) for reason in reasons)
+        return Counter((_status(reason), reason.kind) for _, _, reason in self._reasons)
+
+    @cached_property
+    def _reasons(self) -> list[tuple[Activation, int, Reason]]:
+        """Of every entry: its activation, its place and its reason."""
+        return [(each, place, _reason(each, place)) for each in self.activations for place in _places(each)]
 
     def _find(self, book: AttachedBook) -> tuple[Activation, int]:
         return next(
