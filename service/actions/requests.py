@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from service.actions.owning import OWNER
 from service.actions.paging import Page, after, checked_limit, page_of
 from service.actions.request_log import unpacked
-from service.actions.runtime import Runtime
+from service.actions.runtime import Runtime, timestamp
 from service.lore.answer import RetrieveAnswer
 from service.lore.book import STRICT
 from service.lore.errors import NotFound
@@ -59,7 +60,7 @@ def list_requests(
     conversation: str | None = None,
     turn: int | None = None,
     handle: str | None = None,
-    since: str | None = None,
+    since: datetime | None = None,
     limit: int = 50,
     cursor: str | None = None,
 ) -> Page[LoggedRequest]:
@@ -73,7 +74,7 @@ def list_requests(
             conversation=conversation,
             turn=turn,
             handle=handle,
-            since=since,
+            since=None if since is None else _stamp(since),
             after=keys[0] if keys else None,
             limit=checked_limit(limit) + 1,
         )
@@ -101,6 +102,13 @@ def delete_request(rt: Runtime, id_: str) -> None:
         if not stored.remove(conn, OWNER, id_):
             raise _absent(id_)
         conn.commit()
+
+
+def _stamp(since: datetime) -> str:
+    """The time as it is stored; one without a zone is UTC, and beyond these years there are no requests."""
+    if not 1970 <= since.year < 9999:
+        since = since.replace(year=1970 if since.year < 1970 else 9998, month=1, day=1)
+    return timestamp(since if since.tzinfo else since.replace(tzinfo=UTC))
 
 
 def _about(one: stored.StoredRequest) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from starlette.responses import Response
 from service.actions import requests
 from service.actions.paging import Page
 from service.actions.requests import LoggedRequest, WholeRequest
-from service.actions.runtime import timestamp
 from service.api import examples
 from service.api.answers import as_json
 from service.api.deps import Cursor, Limit, Rt
@@ -43,7 +42,7 @@ def list_requests(
         conversation=conversation,
         turn=turn,
         handle=handle,
-        since=None if since is None else timestamp(since),
+        since=since,
         limit=limit,
         cursor=cursor,
     )

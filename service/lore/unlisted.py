@@ -68,6 +68,6 @@ def _of_lorebooks(lorebooks: Lorebooks) -> Iterator[Unlisted]:
 
 
 def _runs(ids: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
-    breaks = np.flatnonzero(np.diff(ids) != 1) + 1
-    firsts, lasts = ids[np.r_[0, breaks]], ids[np.r_[breaks, len(ids)] - 1]
-    return tuple(zip(firsts.tolist(), lasts.tolist(), strict=True))
+    last = np.flatnonzero(ids[1:] - ids[:-1] != 1).tolist()
+    firsts, lasts = [0, *(place + 1 for place in last)], [*last, len(ids) - 1]
+    return tuple(zip(ids[firsts].tolist(), ids[lasts].tolist(), strict=True))

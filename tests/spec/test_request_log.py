@@ -94,7 +94,9 @@ def test_requests_are_found(client: Client) -> None:
     assert [each["turn"] for each in listed(client, conversation=talk, turn=2)] == [2]
     assert [each["turn"] for each in listed(client, handle=f"{book}-1")] == [3, 1]
     assert [each["turn"] for each in listed(client, conversation=talk, since=found[1]["at"])][:2] == [3, 2]
-    assert listed(client, conversation=talk, since="2999-01-01T00:00:00Z") == []
+    for never in ("2999-01-01T00:00:00Z", "9999-12-31T23:59:59-14:00", "2999-01-01"):
+        assert listed(client, conversation=talk, since=never) == []
+    assert len(listed(client, conversation=talk, since="0001-01-01T00:00:00+14:00")) == 3
     first = ok(client.get("/v1/requests", params={"conversation": talk, "limit": 2}))
     rest = ok(client.get("/v1/requests", params={"conversation": talk, "limit": 2, "cursor": first["next_cursor"]}))
     assert [each["turn"] for each in (*first["items"], *rest["items"])] == [3, 2, 1]

@@ -128,11 +128,17 @@ class Lorebooks:
 
     def unlisted(self) -> Iterator[tuple[str, int, Status, str]]:
         """Book, entry, status and kind of reason of what neither `answer` nor `over_budget` lists."""
-        placed = {(id(each.activation), each.active.member.place) for each in self.placed}
-        for activation, place, reason in self._reasons:
-            if (id(activation), place) not in placed and place not in activation.outcome.cut:
-                member = activation.member(place)
-                yield member.book.id, member.rule.entry.id, _status(reason), reason.kind
+        listed = {(id(each.activation), each.active.member.place) for each in self.placed}
+        listed |= {(id(each), place) for each in self.activations for place in each.outcome.cut}
+        entries = (
+            (book.open.text.book.id, rule.entry.id)
+            for activation in self.activations
+            for book, lorebook in zip(activation.books, activation.lorebooks, strict=True)
+            for rule in lorebook.rules
+        )
+        for (activation, place, reason), (book, entry) in zip(self._reasons, entries, strict=True):
+            if (id(activation), place) not in listed:
+                yield book, entry, _status(reason), reason.kind
 
     def counts(self) -> Counter[tuple[Status, str]]:
         """How many entries have each status and kind of reason."""
