@@ -177,3 +177,15 @@ def test_doctor_finds_a_database_that_is_none(worldbook: Worldbook, tmp_path: Pa
     file.parent.mkdir()
     file.write_bytes(b"not a database, but long enough to be read as one" * 100)
     assert "FAIL database: " in worldbook("doctor", code=1).out
+
+
+def test_a_file_as_a_lorebook(worldbook: Worldbook, tmp_path: Path) -> None:
+    """T11, T12: `--dialect` reads a file as a lorebook, and the report says what has no home there."""
+    file = tmp_path / "Tides.json"
+    row = {"uid": 0, "key": ["tide"], "comment": "Tide", "content": "It kills.", "sticky": 3, "order": 7}
+    file.write_text(json.dumps({"entries": {"0": row}}))
+    said = worldbook("import", str(file), "--dialect", "server").out
+    assert "without effect here: sticky (1)" in said
+    assert "a lorebook of the dialect server" in worldbook("books", "show", "Tides").out
+    back = json.loads(worldbook("export", "Tides", "--format", "sillytavern").out)
+    assert back["entries"]["0"] == row
