@@ -92,7 +92,7 @@ def judge(member: Member, moment: Moment) -> Woken | Reason:
         decided = condition(member, moment)
         if decided is not None:
             return decided
-    return NoKey()
+    return _keys(member, moment)
 
 
 def _switches(member: Member, moment: Moment) -> Reason | None:
@@ -230,8 +230,8 @@ CONDITIONS: Sequence[Condition] = (
     _gates,
     _decorated_keys,
     _constant,
-    _keys,
 )
+"""In this order; the keys come last."""
 
 
 def seen(member: Member, moment: Moment, key: int) -> Sighting | None:
