@@ -56,6 +56,16 @@ class Settings(BaseSettings):
     places: int = Field(default=8, ge=0, le=100)
     """How many entries may come by meaning, when neither request nor book says."""
 
+    budget_characters: int = Field(default=8_000, ge=0, le=1_000_000)
+    """Characters of all attached lorebooks of the dialect `server` in one prompt."""
+    state_turns: int = Field(default=200, ge=1)
+    """Turns of a conversation whose lorebook state is kept, so that they can be regenerated."""
+    state_days: float = Field(default=90.0, gt=0)
+    """Days after which the lorebook state of a turn is forgotten."""
+    log_days: float = Field(default=30.0, ge=0)
+    """Days that the request log keeps a request; 0: nothing is logged."""
+    log_bytes: int = Field(default=100_000_000, ge=0)
+    """Bytes of the request log; the oldest requests leave first."""
     scope_seconds: int = Field(default=3600, ge=1, le=31 * 86_400)
     """How long the scope of a retrieval lets tools reach what was attached to it."""
 
@@ -78,6 +88,10 @@ class Settings(BaseSettings):
     """Books of the owner."""
     max_entries: int = 10_000
     """Entries of a book."""
+    max_server_entries: int = 250
+    """Entries of a lorebook of the dialect `server`, and of all such books of one server together."""
+    max_server_import_bytes: int = 2_000_000
+    """Bytes of a file of JSON imported in the dialect `server`."""
     max_entries_a_call: int = 500
     """Entries in one create call."""
     max_fetch_tokens: int = 4_000

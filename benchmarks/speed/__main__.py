@@ -1,10 +1,11 @@
 """Speed, as ratios within one run.
 
-    python -m benchmarks.speed [retrieve] [match] [embed] [--json FILE]
+    python -m benchmarks.speed [retrieve] [match] [activation] [embed] [--json FILE]
 
 retrieve: a warm retrieval over three books of 1,000 entries, six messages of 4 kB, no query embedding, beside a sketch
-of the limit. match: 10,000 aliases in 20 kB, fold and spans included, beside the bare scan of the folded text. embed:
-passages per second of the default model beside `SentenceTransformer.encode` in float32.
+of the limit. match: 10,000 aliases in 20 kB, fold and spans included, beside the bare scan of the folded text.
+activation: 100 lorebooks of 250 entries with three keys in 100 messages of 2 kB, beside a loop over every key with
+`re`. embed: passages per second of the default model beside `SentenceTransformer.encode` in float32.
 """
 
 from __future__ import annotations
@@ -143,9 +144,17 @@ def measure_embed() -> Figures:
     }
 
 
+def measure_activation() -> Figures:
+    """Seconds of an activation and of a loop over every key."""
+    from benchmarks.speed import activation
+
+    return activation.measure_activation()
+
+
 MEASURES: dict[str, Callable[[], Figures]] = {
     "retrieve": measure_retrieve,
     "match": measure_match,
+    "activation": measure_activation,
     "embed": measure_embed,
 }
 

@@ -11,19 +11,20 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
 from service.actions.cleaning import cleaned_book, cleaned_entries, cleaned_entry
+from service.actions.limiting import check_servers, most_entries
 from service.actions.merging import merged
 from service.actions.paging import Page, after, checked_limit, page_of
 from service.actions.presenting import OWNER, presented, presented_entries, with_counts
 from service.actions.runtime import Runtime
-from service.lore.book import STRICT, Book, Entry, Tier
+from service.lore.book import STRICT, Book, Dialect, Entry, Tier
 from service.lore.errors import FieldError, Invalid, LimitExceeded, VersionMismatch
 from service.store import books
 from service.store import entries as stored
 from service.store.engine import reading, writing
 from service.validation import dump, validate
 
-_BOOK_FIELDS = ("name", "description", "dialect", "enabled", "settings", "extensions")
-_ENTRY_FIELDS = ("title", "content", "aliases", "gist", "tier", "enabled", "extensions")
+_BOOK_FIELDS = ("name", "description", "dialect", "enabled", "settings", "channels", "extensions")
+_ENTRY_FIELDS = ("title", "content", "aliases", "gist", "tier", "enabled", "trigger", "extensions")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +55,8 @@ def create_book(rt: Runtime, book: Book) -> Book:
     Raises `Invalid`, `NameTaken`, and `LimitExceeded` for too many books or entries.
     """
     new = cleaned_book(book)
-    entries = cleaned_entries(book.entries or (), "#/entries")
-    _at_most(len(entries), rt.settings.max_entries, "entries in a book")
+    entries = cleaned_entries(book.entries or (), book.dialect, "#/entries")
+    _at_most(len(entries), most_entries(rt, book.dialect), "entries in a book")
     now = rt.now()
     with writing(rt.engine) as conn:
         _at_most(books.count(conn, OWNER) + 1, rt.settings.max_books, "books")
@@ -68,13 +69,25 @@ def create_book(rt: Runtime, book: Book) -> Book:
 
 
 def list_books(
-    rt: Runtime, *, limit: int = 50, cursor: str | None = None, q: str | None = None, sort: books.Sort = "name"
+    rt: Runtime,
+    *,
+    limit: int = 50,
+    cursor: str | None = None,
+    q: str | None = None,
+    dialect: Dialect | None = None,
+    sort: books.Sort = "name",
 ) -> Page[Book]:
     """Books whose name or description holds `q`, without entries; their token counts are zero, to keep it quick."""
     newest_first = sort == "-updated_at"
     with reading(rt.engine) as conn:
         found = books.page(
-            conn, OWNER, q=q, sort=sort, after=after(cursor, sort, str, str), limit=checked_limit(limit) + 1
+            conn,
+            OWNER,
+            q=q,
+            dialect=dialect,
+            sort=sort,
+            after=after(cursor, sort, str, str),
+            limit=checked_limit(limit) + 1,
         )
     page = page_of(found, limit, sort, lambda book: ((book.updated_at if newest_first else book.name), book.id))
     return replace(page, items=tuple(with_counts(rt, page.items)))
@@ -99,7 +112,11 @@ def change_book(rt: Runtime, book_id: str, patch: Mapping[str, Any], if_match: i
         raise Invalid([FieldError(pointer="#/entries", detail="not changed with the book", remedy=remedy)])
     with writing(rt.engine) as conn:
         books.advance(conn, OWNER, book_id, rt.now(), if_match)
-        book = cleaned_book(_patched(books.read(conn, OWNER, book_id), patch, _BOOK_FIELDS))
+        current = books.read(conn, OWNER, book_id)
+        book = cleaned_book(_patched(current, resolved(patch), _BOOK_FIELDS))
+        if book.dialect != current.dialect:
+            remedy = "export it, and import the file as a book of that dialect"
+            raise Invalid([FieldError(pointer="#/dialect", detail="a book keeps its dialect", remedy=remedy)])
         books.update_book(conn, book_id, book)
         found = books.read(conn, OWNER, book_id)
         conn.commit()
@@ -121,12 +138,14 @@ def add_entries(rt: Runtime, book_id: str, entries: Sequence[Entry], if_match: i
     if not entries:
         raise Invalid([FieldError(pointer="#", detail="no entries", remedy="send at least one")])
     _at_most(len(entries), rt.settings.max_entries_a_call, "entries in one call")
-    new = cleaned_entries(entries, "#")
     now = rt.now()
     with writing(rt.engine) as conn:
         version = books.advance(conn, OWNER, book_id, now, if_match)
-        _at_most(len(stored.order(conn, book_id)) + len(new), rt.settings.max_entries, "entries in a book")
+        dialect = books.read(conn, OWNER, book_id).dialect
+        new = cleaned_entries(entries, dialect, "#")
+        _at_most(len(stored.order(conn, book_id)) + len(new), most_entries(rt, dialect), "entries in a book")
         added = stored.add(conn, book_id, version, new, now)
+        check_servers(rt, conn, book_id)
         conn.commit()
     rt.backlog.nudge(book_id)
     return presented_entries(rt, book_id, added)
@@ -180,6 +199,9 @@ def change_entry(
 
     Raises `NotFound`, `Invalid`, `VersionMismatch`.
     """
+    inner = patch.get("trigger")
+    if isinstance(inner, Mapping):
+        patch = {**patch, "trigger": resolved(inner)}
     return _put(rt, book_id, entry_id, lambda found: _patched(found, patch, _ENTRY_FIELDS), if_match)
 
 
@@ -209,6 +231,9 @@ def set_entries(
         version = books.advance(conn, OWNER, book_id, now, if_match)
         stored.set_fields(conn, book_id, version, ids, new, now)
         found = books.read(conn, OWNER, book_id)
+        if "tier" in new and found.dialect != "world":
+            remedy = "change trigger.constant of its entries"
+            raise Invalid([FieldError(pointer="#/set/tier", detail="a lorebook has no tiers", remedy=remedy)])
         conn.commit()
     return presented(rt, found)
 
@@ -251,15 +276,24 @@ def _put(rt: Runtime, book_id: str, entry_id: int, change: Any, if_match: int | 
     now = rt.now()
     with writing(rt.engine) as conn:
         version = books.advance(conn, OWNER, book_id, now)
+        dialect = books.read(conn, OWNER, book_id).dialect
         found = _one(stored.read(conn, book_id, [entry_id]), book_id, entry_id)
         _compare(found, if_match)
         new = replace(
-            cleaned_entry(change(found)), id=entry_id, position=found.position, version=version, updated_at=now
+            cleaned_entry(change(found), dialect), id=entry_id, position=found.position, version=version, updated_at=now
         )
         stored.put(conn, book_id, version, new, now)
         conn.commit()
     rt.backlog.nudge(book_id)
     return presented_entries(rt, book_id, [new])[0]
+
+
+def resolved(patch: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The patch; one that selects channels also settles the names that stood for no known channel (SPEC T9)."""
+    channels = patch.get("channels")
+    if isinstance(channels, Mapping) and "ids" in channels and "unresolved" not in channels:
+        return {**patch, "channels": {**channels, "unresolved": []}}
+    return patch
 
 
 def _patched(current: Any, patch: Mapping[str, Any], writable: Sequence[str]) -> Any:

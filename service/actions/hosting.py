@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, cast
 
-from annotated_types import MaxLen
+from annotated_types import MaxLen, MinLen
 from sqlalchemy import Connection
 
+from service.actions.limiting import check_host
 from service.actions.paging import Page, after, checked_limit, page_of
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
@@ -20,6 +21,7 @@ from service.lore.book import HOST_KINDS, MAX_HOST_KEY, STRICT, HostKind, is_hos
 from service.lore.errors import FieldError, Invalid, NotFound
 from service.lore.text import clean_line
 from service.store import hosts as stored
+from service.store import states
 from service.store.engine import reading, writing
 from service.store.hosts import HostId, StoredAttachment
 
@@ -37,6 +39,9 @@ class HostBody:
     """How entries of its books are labelled in a group; "": its key."""
     cast: Annotated[tuple[str, ...], MaxLen(64)] = ()
     """`kind:key` of those who appear in a story or novel; their books join its own, in this order."""
+    lineage: Annotated[str, MinLen(1), MaxLen(200)] | None = None
+    """Of a persona: where its books hang, so that it may vanish and return, and share them with others of its lineage.
+    Null: under its own key."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,9 +108,12 @@ def host_id(kind: str, key: str) -> HostId:
 def declare_host(rt: Runtime, kind: str, key: str, body: HostBody) -> Host:
     """Create the host or replace its name and cast; its attachments stay. Raises `Invalid`."""
     host = host_id(kind, key)
+    if body.lineage is not None and (kind != "persona" or not is_host_key(body.lineage)):
+        detail = "only a persona has a lineage" if kind != "persona" else f"{body.lineage[:80]!r} is no key"
+        raise Invalid([FieldError(pointer="#/lineage", detail=detail, remedy=f"leave it out, or: {_KEY_RULE}")])
     cast_ids = [parse_host(member, f"#/cast/{place}") for place, member in enumerate(body.cast)]
     with writing(rt.engine) as conn:
-        stored.declare(conn, host, clean_line(body.name), list(dict.fromkeys(cast_ids)), rt.now())
+        stored.declare(conn, host, clean_line(body.name), list(dict.fromkeys(cast_ids)), rt.now(), body.lineage)
         found = _read(conn, host)
         conn.commit()
     return found
@@ -128,10 +136,18 @@ def list_hosts(rt: Runtime, *, kind: HostKind | None = None, limit: int = 50, cu
 
 
 def delete_host(rt: Runtime, kind: str, key: str) -> None:
-    """Delete the host with its cast and attachments; the books stay. Raises `NotFound`."""
+    """Delete the host with its cast and attachments; the books stay. Raises `NotFound`.
+
+    What hangs on the lineage of a persona stays attached to it, for when it returns. With a conversation goes what
+    lorebooks remember of it.
+    """
     host = host_id(kind, key)
     with writing(rt.engine) as conn:
-        if not stored.remove(conn, host):
+        if kind == "conversation":
+            states.forget(conn, OWNER, key)
+        if kind == "persona" and stored.attached(conn, [host]):
+            stored.declare(conn, host, "", (), rt.now())
+        elif not stored.remove(conn, host):
             raise _absent(host)
         conn.commit()
 
@@ -140,7 +156,7 @@ def read_attachments(rt: Runtime, kind: str, key: str) -> tuple[Attachment, ...]
     """The host's books in order; none when nobody declared it."""
     host = host_id(kind, key)
     with reading(rt.engine) as conn:
-        return _attachments(conn, host)
+        return _attachments(conn, stored.lineages(conn, [host])[host])
 
 
 def replace_attachments(rt: Runtime, kind: str, key: str, attachments: Sequence[Attachment]) -> tuple[Attachment, ...]:
@@ -193,7 +209,7 @@ def resolve(rt: Runtime, hosts: Sequence[str], books: Sequence[str], conversatio
         casts = _casts(conn, [*first, *then, *last])
         before = _expanded([*first, *then], casts)
         behind = [host for host in _expanded(last, casts) if host not in before]
-        attached = stored.attached(conn, [*before, *behind]) if before or behind else {}
+        attached = _attached(conn, [*before, *behind])
         characters = [host for host in (*before, *behind) if host.kind == "character"]
         named = stored.read(conn, characters) if len(characters) > 1 else {}
     brought: dict[str, list[tuple[HostId | None, str | None]]] = {}
@@ -214,6 +230,16 @@ def resolve(rt: Runtime, hosts: Sequence[str], books: Sequence[str], conversatio
         )
         for book_id, by in brought.items()
     )
+
+
+def _attached(conn: Connection, wanted: Sequence[HostId]) -> dict[HostId, list[StoredAttachment]]:
+    """The books of each host; those of a persona hang on its lineage."""
+    if not wanted:
+        return {}
+    personas = [host for host in wanted if host.kind == "persona"]
+    bearers = stored.lineages(conn, personas) if personas else {}
+    found = stored.attached(conn, [bearers.get(host, host) for host in wanted])
+    return {host: found.get(bearers.get(host, host), []) for host in wanted}
 
 
 def _label(by: Sequence[tuple[HostId | None, str | None]], names: dict[HostId, str]) -> str | None:
@@ -252,11 +278,14 @@ def _change(
 ) -> tuple[Attachment, ...]:
     with writing(rt.engine) as conn:
         stored.ensure(conn, host, rt.now())
+        host = stored.lineages(conn, [host])[host]
+        stored.ensure(conn, host, rt.now())
         current = stored.attached(conn, [host]).get(host, [])
         new = change(current)
         before = {one.book_id for one in current}
         _known(conn, [one.book_id for one in new if one.book_id not in before])
         stored.replace_attached(conn, host, new)
+        check_host(rt, conn, host)
         found = _attachments(conn, host)
         conn.commit()
     return found
@@ -291,6 +320,7 @@ def _host(host: stored.StoredHost, members: Sequence[HostId]) -> Host:
         key=host.id.key,
         name=host.name,
         cast=tuple(map(str, members)),
+        lineage=host.lineage,
         created_at=host.created_at,
     )
 

@@ -9,11 +9,12 @@ from typing import Literal
 from sqlalchemy import Connection
 
 from service.actions.hosting import parse_host
+from service.actions.limiting import SCOPED, check_host, check_servers, most_entries
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
 from service.formats import Limits, is_card_file, read
 from service.formats.report import FormatName, ImportWarning, NoHome, Reading, Skipped
-from service.lore.book import STRICT, Book, BookSettings, Entry
+from service.lore.book import STRICT, Book, BookSettings, Dialect, Entry
 from service.lore.errors import FieldError, Invalid, LimitExceeded, TooLarge, UnreadableFile
 from service.lore.text import clean_line
 from service.store import books, hosts, vectors
@@ -37,6 +38,7 @@ class ImportedBook:
     """Null in a dry run of a new book."""
     version: int
     name: str
+    dialect: Dialect
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +56,8 @@ class ImportReport:
     removed: int
     skipped: tuple[Skipped, ...] = ()
     no_home: tuple[NoHome, ...] = ()
-    """Settings without effect in a world book. Those of entries are kept for export; those of the file itself too, when
-    the book is made of it or replaced by it."""
+    """Settings without effect in the dialect of the book. Those of entries are kept for export; those of the file
+    itself too, when the book is made of it or replaced by it."""
     warnings: tuple[ImportWarning, ...] = ()
     pending_vectors: int = 0
     """Entries of the book that cannot be found by meaning yet."""
@@ -71,10 +73,13 @@ def import_book(
     mode: Mode = "append",
     format: str | None = None,
     host: str | None = None,
+    dialect: Dialect | None = None,
     dry_run: bool = False,
     wait: bool = False,
 ) -> ImportReport:
     """Import a file as a new book, or `into` the book of this id, and attach the book to `host`, a `kind:key`.
+
+    A new book is of this dialect; without one a world book, or what a file of our own says it is.
 
     A new book is named `name`, else as the file says inside, else after `file_name`. `append` skips entries whose
     title, content and aliases the book already has; `replace` takes all entries out first. `wait` waits for the vectors
@@ -83,12 +88,13 @@ def import_book(
 
     Raises `TooLarge`, `UnreadableFile`, `Invalid`, `NotFound`, `NameTaken`, `LimitExceeded`; nothing is written then.
     """
-    _check_size(rt, data)
+    target_dialect = dialect if into is None else _dialect(rt, into, dialect)
+    _check_size(rt, data, target_dialect)
     if into is not None and name is not None:
         raise Invalid([FieldError(parameter="name", detail="a book that exists keeps its name", remedy="leave it out")])
     target = None if host is None else _host(host)
     limits = Limits(json=rt.settings.max_import_bytes, unpacked=rt.settings.max_unpacked_bytes)
-    found = read(data, format, limits)
+    found = read(data, format, limits, target_dialect)
     book = found.book
     if book is None:
         return _nothing(rt, found, into, mode)
@@ -111,8 +117,19 @@ def import_book(
     return report
 
 
-def _check_size(rt: Runtime, data: bytes) -> None:
-    limit = rt.settings.max_card_bytes if is_card_file(data) else rt.settings.max_import_bytes
+def _dialect(rt: Runtime, book_id: str, wanted: Dialect | None) -> Dialect:
+    """That of the book to import into. Raises `NotFound`, and `Invalid` when another is wanted."""
+    with reading(rt.engine) as conn:
+        own = books.read(conn, OWNER, book_id).dialect
+    if wanted not in (None, own):
+        fault = f"the book has the dialect {own} and keeps it"
+        raise Invalid([FieldError(parameter="dialect", detail=fault, remedy=f"leave it out, or send {own}")])
+    return own
+
+
+def _check_size(rt: Runtime, data: bytes, dialect: Dialect | None) -> None:
+    of_json = rt.settings.max_server_import_bytes if dialect == SCOPED else rt.settings.max_import_bytes
+    limit = rt.settings.max_card_bytes if is_card_file(data) else of_json
     if len(data) > limit:
         raise TooLarge("the file is too large", limit=limit, actual=len(data), remedy="Split the book.")
 
@@ -142,10 +159,13 @@ def _host(text: str) -> HostId:
 def _attach(rt: Runtime, conn: Connection, host: HostId, book_id: str) -> bool:
     """Attach the book behind the others; whether it was not there before."""
     hosts.ensure(conn, host, rt.now())
+    host = hosts.lineages(conn, [host])[host]
+    hosts.ensure(conn, host, rt.now())
     current = hosts.attached(conn, [host]).get(host, [])
     if any(one.book_id == book_id for one in current):
         return False
     hosts.replace_attached(conn, host, [*current, StoredAttachment(book_id, None)])
+    check_host(rt, conn, host)
     return True
 
 
@@ -164,7 +184,7 @@ class _Written:
 def _new(rt: Runtime, conn: Connection, found: Reading, book: Book, told: tuple[ImportWarning, ...]) -> _Written:
     _at_most(books.count(conn, OWNER) + 1, rt.settings.max_books, "books")
     entries = book.entries or ()
-    _at_most(len(entries), rt.settings.max_entries, "entries in a book")
+    _at_most(len(entries), most_entries(rt, book.dialect), "entries in a book")
     now = rt.now()
     if book.settings.living:
         book = replace(book, settings=replace(book.settings, living=False))
@@ -186,10 +206,11 @@ def _replaced(rt: Runtime, conn: Connection, book_id: str, found: Reading, book:
             fault="no_entries",
             remedy=f"The first: {found.skipped[0].detail}.",
         )
-    _at_most(len(entries), rt.settings.max_entries, "entries in a book")
+    _at_most(len(entries), most_entries(rt, book.dialect), "entries in a book")
     removed = stored.clear(conn, book_id)
     books.update_book(conn, book_id, _becomes(books.read(conn, OWNER, book_id), book))
     stored.add(conn, book_id, version, entries, now)
+    check_servers(rt, conn, book_id)
     return _Written(book_id=book_id, found=found, removed=removed)
 
 
@@ -218,9 +239,10 @@ def _appended(rt: Runtime, conn: Connection, book_id: str, found: Reading, book:
             fresh.append(entry)
         else:
             skipped.append(Skipped(index=place, title=entry.title, kind="duplicate", detail=f"same content as {same}"))
-    _at_most(len(present) + len(fresh), rt.settings.max_entries, "entries in a book")
+    _at_most(len(present) + len(fresh), most_entries(rt, book.dialect), "entries in a book")
     if fresh:
         stored.add(conn, book_id, version, fresh, now)
+        check_servers(rt, conn, book_id)
     else:
         conn.rollback()  # an import that adds nothing is no edit
     told = replace(found, skipped=tuple(sorted(skipped, key=lambda each: each.index)))
@@ -229,7 +251,8 @@ def _appended(rt: Runtime, conn: Connection, book_id: str, found: Reading, book:
 
 def _fingerprint(entry: Entry) -> tuple[str, str, tuple[str, ...]]:
     """What makes two entries the same, whatever their book is called."""
-    return entry.title, entry.content, entry.aliases
+    trigger = entry.trigger
+    return entry.title, entry.content, entry.aliases if trigger is None else (*trigger.keys, *trigger.secondary_keys)
 
 
 def _report(
@@ -241,7 +264,12 @@ def _report(
     space = rt.encoder.space
     waiting = vectors.counts(conn, space.id if space else "", [book.id]).get(book.id)
     return ImportReport(
-        book=ImportedBook(id=None if dry_run and mode == "new" else book.id, version=book.version, name=book.name),
+        book=ImportedBook(
+            id=None if dry_run and mode == "new" else book.id,
+            version=book.version,
+            name=book.name,
+            dialect=book.dialect,
+        ),
         format=written.found.format,
         mode=mode,
         added=(counts.entries if counts else 0) - written.before,

@@ -20,7 +20,7 @@ from service.actions.paging import Page, after, checked_limit, page_of
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
 from service.actions.sortable_ids import sortable_id
-from service.lore.book import STRICT, Book, Entry, handle_of
+from service.lore.book import STRICT, WORLD, Book, Entry, handle_of
 from service.lore.errors import Conflict, FieldError, Invalid, LimitExceeded, NotFound, UndoRefused
 from service.lore.living import Action, Obstacle, Write, WriteState, as_written, text_of, with_text
 from service.store import books
@@ -228,7 +228,7 @@ def _of_same_call(conn: Connection, origin: Origin) -> Write | None:
 
 def _again(earlier: Write, draft: Draft) -> Written:
     """The first result. Some models number their calls anew at each step; another write must not vanish so."""
-    wanted = cleaned_entry(Entry(title=draft.title, content=draft.content))
+    wanted = cleaned_entry(Entry(title=draft.title, content=draft.content), WORLD)
     if (wanted.title, wanted.content) != (earlier.after.title, earlier.after.content):
         raise Conflict(
             f"this call_id was used for another write ({earlier.id})", remedy="Send a new call_id with each new call."
@@ -288,7 +288,7 @@ def _named(found: Mapping[str, Book], word: str | None) -> str | None:
 
 
 def _must_be_open(book: Book) -> None:
-    if not (book.settings.living and book.enabled):
+    if not (book.settings.living and book.enabled and book.dialect == WORLD):
         raise Conflict(
             f"{book.name} ({book.id}) is no living book: it can only be read",
             remedy="Its owner can make it one with the setting `living`.",
@@ -340,7 +340,8 @@ def _drafted(draft: Draft, aliases: tuple[str, ...], gist: str | None) -> Entry:
                 "aliases": [alias for alias in draft.aliases if alias],
                 "gist": draft.gist or gist,
             },
-        )
+        ),
+        WORLD,
     )
     every = tuple(dict.fromkeys((*aliases, *cleaned.aliases)))
     return validate(Entry, {**asdict(text_of(cleaned)), "aliases": every})

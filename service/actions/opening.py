@@ -98,7 +98,7 @@ class OpenBooks:
             for ordinal, found in enumerate(mine)
             if found is not None and len(found.pieces) and text.enabled[ordinal]
         }
-        enabled = int(text.enabled.sum())
+        enabled = int(text.enabled.sum()) if stored.book.dialect == "world" else 0
         failed = sum(
             found is not None and not len(found.pieces) and bool(text.enabled[ordinal])
             for ordinal, found in enumerate(mine)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from service.actions.owning import OWNER as OWNER
 from service.actions.runtime import Runtime
-from service.lore.book import Book, BookTokens, Entry, EntryCounts, VectorState, Warning, handle_of
+from service.lore.advice import of_entry
+from service.lore.book import WORLD, Book, BookTokens, Entry, EntryCounts, VectorState, Warning, handle_of
 from service.lore.rendering import entry_block
 from service.lore.tokens import Tokenizer
 from service.store import books, vectors
 from service.store.engine import reading
 from service.tokenizers import tokenizer_for
 
-OWNER = "local"
 USUAL_WINDOW = 512
 
 
@@ -33,10 +34,11 @@ def presented(rt: Runtime, book: Book) -> Book:
     canon = int(full[text.enabled & text.canon].sum())
     relevant = int(full[text.enabled & ~text.canon].sum())
     heavy = canon > rt.settings.heavy_canon_tokens
+    canon_warning = Warning(kind="heavy_canon", detail=f"canon: {canon:,} tokens every turn")
     return replace(
         with_counts(rt, [book])[0],
         tokens=BookTokens(canon=canon, relevant=relevant, tokenizer=tokenizer.name),
-        warnings=(Warning(kind="heavy_canon", detail=f"canon: {canon:,} tokens every turn"),) if heavy else (),
+        warnings=(*((canon_warning,) if heavy else ()), *text.advice),
         entries=None if book.entries is None else presented_entries(rt, book.id, book.entries),
     )
 
@@ -67,6 +69,8 @@ def presented_entries(rt: Runtime, book_id: str, entries: Sequence[Entry]) -> tu
     space = rt.encoder.space
     with reading(rt.engine) as conn:
         states = vectors.states(conn, space.id if space else "", book_id, [entry.id for entry in entries])
+        lore = any(entry.trigger is not None for entry in entries)
+        dialect = books.read(conn, OWNER, book_id).dialect if lore else WORLD
     shown = []
     for entry in entries:
         named = replace(entry, handle=handle_of(book_id, entry.id))
@@ -74,16 +78,19 @@ def presented_entries(rt: Runtime, book_id: str, entries: Sequence[Entry]) -> tu
         state: VectorState = states.get(entry.id, "pending")  # type: ignore[assignment]  # the store's three literals
         shown.append(
             replace(
-                named, tokens=tokens, vectors=state, warnings=(*entry.warnings, *_length(tokens, rt.encoder.max_tokens))
+                named,
+                tokens=tokens,
+                vectors=state,
+                warnings=(*entry.warnings, *of_entry(named, dialect), *_length(entry, tokens, rt.encoder.max_tokens)),
             )
         )
     return tuple(shown)
 
 
-def _length(tokens: int, most: int | None) -> tuple[Warning, ...]:
+def _length(entry: Entry, tokens: int, most: int | None) -> tuple[Warning, ...]:
     """`most` is None until the model is loaded; then the usual window of such models stands in."""
     most = most or USUAL_WINDOW
-    if tokens <= most:
+    if tokens <= most or entry.trigger is not None:  # which is never embedded
         return ()
     detail = f"about {tokens:,} tokens, and the model reads {most:,} at once: it is embedded in pieces"
     return (Warning(kind="long_entry", detail=detail),)

@@ -6,14 +6,18 @@ import base64
 import binascii
 import time
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
+from functools import partial
 
 from embeddings.embedder import EmbedderError, EmbedderTimeout
 from service.actions.hosting import Attached, resolve
 from service.actions.presenting import OWNER, default_tokenizer
+from service.actions.remembering import Memory, recall, remember
+from service.actions.request_log import entered, once, packed, without_texts
 from service.actions.runtime import Runtime
 from service.actions.scoping import mint, scope_of
 from service.lore import fetching, retrieval, searching
+from service.lore.activation.state import EMPTY, State
 from service.lore.answer import (
     Degraded,
     FetchAnswer,
@@ -23,35 +27,70 @@ from service.lore.answer import (
     SearchAnswer,
     Timings,
 )
+from service.lore.book import WORLD
 from service.lore.errors import FieldError, Invalid
 from service.lore.open_book import AttachedBook
 from service.lore.queries import Query
 from service.lore.ranking import SPELLING, Meaning
-from service.lore.request import FetchRequest, RetrieveRequest, SearchRequest
+from service.lore.request import FetchRequest, RetrieveRequest, SearchRequest, turn_of
 from service.lore.scope import Scope
 from service.store.books import heads
 from service.store.engine import reading
+from service.store.requests import StoredRequest
 from service.tokenizers import tokenizer_for
 
 MAX_OFFSET = 1_000_000
 
 
 def retrieve(rt: Runtime, request: RetrieveRequest, request_id: str | None = None) -> RetrieveAnswer:
-    """Decide what the model gets to read in this turn, and what its tools may reach until the next."""
-    books, answer = _run(rt, request, request_id)
+    """Decide what the model gets to read in this turn, and what its tools may reach until the next.
+
+    What lorebooks leave to the next turn is remembered, the answer logged, its entries counted.
+    """
+    done = _run(rt, request, request_id)
+    if done.memory is not None and request.conversation is not None:
+        remember(rt, request.conversation, turn_of(request), done.memory, done.state)
+    answer = replace(done.answer, scope=mint(rt, request, done.books))
     rt.usage.used(OWNER, answer, request.conversation, answer.run.turn, rt.clock())
-    return replace(answer, scope=mint(rt, request, books))
+    if request_id is not None:
+        rt.log.record(partial(_account, request, request_id, rt.now(), done))
+    return answer
 
 
 def preview(rt: Runtime, request: RetrieveRequest) -> RetrieveAnswer:
     """The same decision, told in full, recording nothing."""
     told = replace(request, trace=request.trace or "full", texts=request.texts or "sections")
-    return _run(rt, told, request_id=None)[1]
+    return _run(rt, told, request_id=None).answer
 
 
-def _run(
-    rt: Runtime, request: RetrieveRequest, request_id: str | None
-) -> tuple[Sequence[AttachedBook], RetrieveAnswer]:
+@dataclass(frozen=True, kw_only=True)
+class _Done:
+    """An answer, and what is to be kept of it."""
+
+    books: Sequence[AttachedBook]
+    answer: RetrieveAnswer
+    """Without a scope."""
+    decision: retrieval.Decision
+    memory: Memory | None
+    """What the lorebooks began with; None: there are none, or no conversation."""
+    state: State
+
+
+def _account(request: RetrieveRequest, request_id: str, at: str, done: _Done) -> StoredRequest:
+    turn = turn_of(request)
+    return StoredRequest(
+        id=request_id,
+        once=once(request.conversation, turn, request.response_id),
+        conversation=request.conversation,
+        turn=turn,
+        response_id=request.response_id,
+        entered=entered(done.answer),
+        created_at=at,
+        data=packed(without_texts(done.answer), done.decision.unlisted()),
+    )
+
+
+def _run(rt: Runtime, request: RetrieveRequest, request_id: str | None) -> _Done:
     began = time.perf_counter()
     books = attached(rt, request.hosts, request.books, request.conversation)
     opened = time.perf_counter()
@@ -61,28 +100,32 @@ def _run(
         default=rt.settings.tokenizer,
         margin=rt.settings.unknown_model_margin,
     )
-    defaults = retrieval.Defaults(budget_tokens=rt.settings.budget_tokens, places=rt.settings.places)
-    prepared = retrieval.prepare(books, request, tokenizer, defaults)
+    memory = None
+    if request.conversation is not None and any(book.open.text.book.dialect != WORLD for book in books):
+        memory = recall(rt, request.conversation, turn_of(request))
+    defaults = retrieval.Defaults(
+        budget_tokens=rt.settings.budget_tokens,
+        places=rt.settings.places,
+        budget_characters=rt.settings.budget_characters,
+    )
+    prepared = retrieval.prepare(books, request, tokenizer, defaults, memory.state if memory else EMPTY)
     started = time.perf_counter()
     meaning, degraded = understand(rt, prepared.queries)
     embedded = time.perf_counter()
     if meaning is not None:
-        degraded += pending(rt, [books[number] for number in prepared.searched])
-    answer = retrieval.retrieve(prepared, meaning, degraded)
+        degraded += pending(rt, [prepared.shelf.books[number] for number in prepared.searched])
+    decision = retrieval.decide(prepared, meaning, degraded)
     ended = time.perf_counter()
-    turn = request.turn
-    if turn is None:
-        turn = sum(message.role == "user" for message in request.messages)
     timings = Timings(
         open=_milliseconds(began, opened),
         embed=_milliseconds(started, embedded),
         retrieve=_milliseconds(opened, started) + _milliseconds(embedded, ended),
         total=_milliseconds(began, ended),
     )
-    run = Run(request_id=request_id, turn=turn, timings_ms=timings)
-    return books, RetrieveAnswer(
-        **{item.name: getattr(answer, item.name) for item in fields(Retrieved)}, run=run, scope=None
-    )
+    run = Run(request_id=request_id, turn=turn_of(request), timings_ms=timings)
+    told = {item.name: getattr(decision.answer, item.name) for item in fields(Retrieved)}
+    answer = RetrieveAnswer(**told, run=run, scope=None)
+    return _Done(books=books, answer=answer, decision=decision, memory=memory, state=prepared.state)
 
 
 def fetch(rt: Runtime, request: FetchRequest) -> FetchAnswer:
@@ -170,7 +213,7 @@ def books_left(rt: Runtime, scope: Scope) -> list[str]:
 
 def _world(books: Sequence[AttachedBook]) -> list[AttachedBook]:
     """Chance and channels of a lorebook must not be gone round, so nothing reaches into one."""
-    return [book for book in books if book.open.text.book.dialect == "world"]
+    return [book for book in books if book.open.text.book.dialect == WORLD]
 
 
 def _opened(rt: Runtime, found: Sequence[Attached]) -> list[AttachedBook]:

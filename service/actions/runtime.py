@@ -18,6 +18,7 @@ from service.actions.calibrating import folder
 from service.actions.counting import UsageCounter
 from service.actions.loading import load_embedder
 from service.actions.opening import OpenBooks
+from service.actions.request_log import RequestLog
 from service.settings import Settings
 from service.store.engine import check_schema, make_engine, migrate
 
@@ -31,6 +32,7 @@ class Runtime:
     encoder: Encoder
     opened: OpenBooks
     backlog: Backlog
+    log: RequestLog
     clock: Callable[[], datetime]
     usage: UsageCounter
 
@@ -55,16 +57,19 @@ def running(settings: Settings, *, load: Callable[[], Embedder] | None = None) -
             load or partial(load_embedder, settings), calibrate=partial(calibration.known, folder=folder(settings))
         )
         backlog = Backlog(engine, encoder, lambda: timestamp(utc_now()))
+        log = RequestLog(engine, settings, utc_now, timestamp)
         usage = UsageCounter(engine, timestamp)
         encoder.start()
         backlog.start()
+        log.start()
         usage.start()
         # In this order backwards: a batch in hand is given up rather than waited for.
+        ending.callback(log.stop)
         ending.callback(backlog.join)
         ending.callback(encoder.close)
         ending.callback(backlog.stop)
         ending.callback(usage.stop)
-        yield Runtime(settings, engine, encoder, OpenBooks(settings.cache_bytes), backlog, utc_now, usage)
+        yield Runtime(settings, engine, encoder, OpenBooks(settings.cache_bytes), backlog, log, utc_now, usage)
 
 
 def utc_now() -> datetime:

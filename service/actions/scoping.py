@@ -11,6 +11,7 @@ from sqlalchemy import Engine
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime, timestamp
 from service.lore.answer import ScopeTrace, ToolName
+from service.lore.book import WORLD
 from service.lore.open_book import AttachedBook
 from service.lore.request import RetrieveRequest
 from service.lore.scope import KEY_ID_BYTES, SECRET_BYTES, Scope, SigningKey, read, sign
@@ -46,7 +47,7 @@ def tools_of(scope: Scope, books: Sequence[AttachedBook]) -> tuple[ToolName, ...
     """The tools of a scope that reaches these books: `write` wants a living one, and a reply that a write hangs on."""
     reply = scope.conversation is not None and scope.turn is not None and scope.response_id is not None
     living = any(
-        book.open.text.book.settings.living and book.open.text.book.enabled and book.open.text.book.dialect == "world"
+        book.open.text.book.settings.living and book.open.text.book.enabled and book.open.text.book.dialect == WORLD
         for book in books
     )
     return (*READING, "write") if reply and living else READING

@@ -22,6 +22,8 @@ from service.api.problem_types import PROBLEM_TYPES, TYPES
 from service.formats import NAMES, WRITTEN
 from service.lore.book import HOST_KINDS, STRICT, Dialect
 from service.lore.errors import NotFound
+from service.lore.limits import MAX_CONTENT
+from service.settings import Settings
 
 router = routes_of("Service")
 
@@ -42,6 +44,12 @@ class Limits:
     books: int
     entries: int
     """Of one book."""
+    server_entries: int
+    """Of one book of the dialect `server`, and of all such books of one server together."""
+    server_content: int
+    """Characters of an entry of that dialect."""
+    server_import_bytes: int
+    """Of a file of JSON imported in that dialect."""
     entries_a_call: int
     fetch_tokens: int
     writes_a_turn: int
@@ -124,6 +132,26 @@ def embedding_of(runtime: Runtime) -> Embedding:
     )
 
 
+def limits_of(settings: Settings) -> Limits:
+    """The limits that these settings give."""
+    return Limits(
+        body_bytes=settings.max_body_bytes,
+        import_bytes=settings.max_import_bytes,
+        card_bytes=settings.max_card_bytes,
+        unpacked_bytes=settings.max_unpacked_bytes,
+        backup_bytes=settings.max_backup_bytes,
+        books=settings.max_books,
+        entries=settings.max_entries,
+        server_entries=settings.max_server_entries,
+        server_content=MAX_CONTENT["server"],
+        server_import_bytes=settings.max_server_import_bytes,
+        entries_a_call=settings.max_entries_a_call,
+        fetch_tokens=settings.max_fetch_tokens,
+        writes_a_turn=settings.max_writes_a_turn,
+        import_wait_seconds=settings.max_import_wait,
+    )
+
+
 @router.get("/v1", responses=answering(200, examples.CAPABILITIES))
 def read_capabilities(runtime: Rt) -> Capabilities:
     """Versions, limits, formats, tokenizers, and the state of the embedding model."""
@@ -131,19 +159,7 @@ def read_capabilities(runtime: Rt) -> Capabilities:
     return Capabilities(
         api="v1",
         version=program_version(),
-        limits=Limits(
-            body_bytes=settings.max_body_bytes,
-            import_bytes=settings.max_import_bytes,
-            card_bytes=settings.max_card_bytes,
-            unpacked_bytes=settings.max_unpacked_bytes,
-            backup_bytes=settings.max_backup_bytes,
-            books=settings.max_books,
-            entries=settings.max_entries,
-            entries_a_call=settings.max_entries_a_call,
-            fetch_tokens=settings.max_fetch_tokens,
-            writes_a_turn=settings.max_writes_a_turn,
-            import_wait_seconds=settings.max_import_wait,
-        ),
+        limits=limits_of(settings),
         dialects=get_args(Dialect),
         host_kinds=HOST_KINDS,
         formats=NAMES,
@@ -153,6 +169,12 @@ def read_capabilities(runtime: Rt) -> Capabilities:
         budget_tokens=settings.budget_tokens,
         embedding=embedding_of(runtime),
     )
+
+
+@router.get("/v1/limits", responses=answering(200, examples.LIMITS))
+def read_limits(runtime: Rt) -> Limits:
+    """The limits that are settings, as GET /v1 has them too."""
+    return limits_of(runtime.settings)
 
 
 @router.get("/healthz", responses=answering(200, "ok", media_type="text/plain"), response_class=PlainTextResponse)

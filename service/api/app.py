@@ -23,6 +23,7 @@ from service.api import (
     hosts,
     living,
     mcp,
+    requests,
     retrieving,
     reviewing,
     tools,
@@ -74,7 +75,20 @@ def create_app(settings: Settings, *, load: Callable[[], Embedder] | None = None
         redirect_slashes=False,
         separate_input_output_schemas=False,
     )
-    modules = (retrieving, tools, books, entries, living, reviewing, transfers, backups, hosts, about, documenting)
+    modules = (
+        retrieving,
+        tools,
+        books,
+        entries,
+        living,
+        reviewing,
+        transfers,
+        backups,
+        hosts,
+        requests,
+        about,
+        documenting,
+    )
     for module in modules:
         # As they are: `include_router` would build each route anew, which the first request then waits for.
         app.router.routes.extend(module.router.routes)

@@ -14,11 +14,11 @@ from service.api import examples
 from service.api.answers import created, versioned
 from service.api.deps import BookId, Cursor, IfMatch, IfNoneMatch, JsonOnce, Limit, Rt, Search
 from service.api.documenting import answering, patch_body, routes_of
-from service.lore.book import Book
+from service.lore.book import Book, Dialect
 
 router = routes_of("Books")
 
-CHANGEABLE = ("name", "description", "enabled", "settings", "extensions")
+CHANGEABLE = ("name", "description", "enabled", "settings", "channels", "extensions")
 _POSTED = ("malformed-body", "too-large", "unsupported-media-type", "invalid-request", "limit-exceeded")
 
 Entries = Annotated[bool, Query(description="Also the entries, in list order.")]
@@ -28,12 +28,13 @@ Entries = Annotated[bool, Query(description="Also the entries, in list order.")]
 def list_books(
     runtime: Rt,
     q: Search = None,
+    dialect: Annotated[Dialect | None, Query(description="Only books of this dialect.")] = None,
     sort: Annotated[Literal["name", "-updated_at"], Query(description="By name, or the last changed first.")] = "name",
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Page[Book]:
     """Your books, page by page, without their entries. Token counts are zero here: read a single book for them."""
-    return editing.list_books(runtime, q=q, sort=sort, limit=limit, cursor=cursor)
+    return editing.list_books(runtime, q=q, dialect=dialect, sort=sort, limit=limit, cursor=cursor)
 
 
 @router.post(

@@ -34,7 +34,7 @@ from service.validation import validate
 
 router = routes_of("Entries")
 
-CHANGEABLE = ("title", "content", "aliases", "gist", "tier", "enabled", "extensions")
+CHANGEABLE = ("title", "content", "aliases", "gist", "tier", "enabled", "trigger", "extensions")
 MAX_BATCH = 10_000
 _POSTED = ("malformed-body", "too-large", "unsupported-media-type", "invalid-request", "not-found")
 
@@ -83,6 +83,7 @@ OneOrMany = Annotated[
     Body(
         openapi_examples={
             "one": {"summary": "One entry", "value": examples.ENTRY_IN},
+            "lore": {"summary": "One of a lorebook", "value": examples.LORE_IN},
             "many": {"summary": "A list", "value": examples.ENTRIES_IN},
         }
     ),

@@ -14,6 +14,7 @@ ENTRY: dict[str, Any] = {
     **ENTRY_IN,
     "tier": "relevant",
     "enabled": True,
+    "trigger": None,
     "extensions": {},
     "id": 17,
     "handle": "bakiru-17",
@@ -23,6 +24,11 @@ ENTRY: dict[str, Any] = {
     "vectors": "ready",
     "warnings": [],
     "updated_at": "2026-11-29T20:01:33.002Z",
+}
+LORE_IN: dict[str, Any] = {
+    "title": "Spring tide",
+    "content": "Twice a month the sea comes over the wall.",
+    "trigger": {"keys": ["spring tide", "maré viva"], "chance": 50, "order": 120},
 }
 BOOK_IN: dict[str, Any] = {
     "name": "Salt Coast",
@@ -39,7 +45,15 @@ BOOK: dict[str, Any] = {
     "description": "The shore between the two tides.",
     "dialect": "world",
     "enabled": True,
-    "settings": {"places": None, "floor": None, "living": False},
+    "settings": {
+        "places": None,
+        "floor": None,
+        "scan_depth": None,
+        "token_budget": None,
+        "recursive_scanning": None,
+        "living": False,
+    },
+    "channels": {"ids": [], "unresolved": []},
     "entries": None,
     "extensions": {},
     "counts": {"entries": 93, "enabled": 90, "canon": 2, "pending_vectors": 0, "failed_vectors": 0},
@@ -105,6 +119,7 @@ HEALTH = {
 HOST_IN: dict[str, Any] = {"name": "The Salt Coast, a story", "cast": ["character:ilse", "character:mira"]}
 HOST: dict[str, Any] = {
     **HOST_IN,
+    "lineage": None,
     "kind": "story",
     "key": "salt-coast",
     "created_at": "2026-11-02T09:10:00.000Z",
@@ -146,6 +161,19 @@ def _trace(handle: str, title: str, status: str, tokens: int, reason: dict[str, 
 
 
 _NAMED = {"kind": "named", "alias": "Porta de Sal", "message": 2, "span": [14, 26], "text": "Porta de Sal"}
+_ACTIVATED = {
+    "kind": "activated",
+    "by": "key",
+    "key": "maré",
+    "secondary": [],
+    "message": 2,
+    "source": None,
+    "from_entry": None,
+    "span": [36, 40],
+    "pass_number": 1,
+    "drawn": 31.0,
+    "chance": 50.0,
+}
 RETRIEVED: dict[str, Any] = {
     "prompt": {
         "stable": {
@@ -184,12 +212,29 @@ RETRIEVED: dict[str, Any] = {
         "matched": {"tokens": 0, "text": None, "entries": []},
         "index": {"tokens": 31, "text": None, "lines": 1, "shape": "long_gists", "more": 0},
     },
+    "lorebook": {
+        "messages": [
+            {
+                "handle": "gomedi-3",
+                "role": "system",
+                "content": "Tides here kill.",
+                "at": "slot",
+                "depth": None,
+                "before_message": None,
+                "outlet": None,
+            }
+        ],
+        "entries": [_trace("gomedi-3", "Tides", "activated", 5, _ACTIVATED)],
+        "groups": None,
+        "budgets": [{"books": ["gomedi"], "dialect": "chat", "unit": "tokens", "limit": 800, "used": 5}],
+    },
     "over_budget": [],
     "rest": [],
     "counts": [
         {"status": "canon", "reason": "canon", "count": 1},
         {"status": "named", "reason": "named", "count": 1},
         {"status": "indexed", "reason": "unmatched", "count": 1},
+        {"status": "activated", "reason": "activated", "count": 1},
     ],
     "books": [
         {
@@ -201,7 +246,17 @@ RETRIEVED: dict[str, Any] = {
             "via": ["story:salt-coast"],
             "went": "matched",
             "pending_vectors": 0,
-        }
+        },
+        {
+            "id": "gomedi",
+            "version": 3,
+            "name": "Dangers",
+            "dialect": "chat",
+            "label": None,
+            "via": ["conversation:c-81"],
+            "went": "triggered",
+            "pending_vectors": 0,
+        },
     ],
     "budget": {"limit": 2000, "used": 105, "canon_limit": 1000, "canon_used": 34},
     "tokenizer": {"name": "o200k_base", "exact": True, "detail": None},
@@ -218,6 +273,23 @@ RETRIEVED: dict[str, Any] = {
     },
 }
 PREVIEWED = {**RETRIEVED, "run": {**RETRIEVED["run"], "request_id": None}, "scope": None}
+_LOGGED: dict[str, Any] = {
+    "id": "rq_01KBAZ3T5YJ8W2M6N4QX7C9DEF",
+    "at": "2026-11-30T17:24:05.120Z",
+    "conversation": "c-81",
+    "turn": 22,
+    "response_id": "r-22b",
+    "entered": 2,
+}
+REQUESTS = {"items": [_LOGGED], "next_cursor": None, "total": None}
+REQUEST = {
+    **_LOGGED,
+    "answer": {
+        **RETRIEVED,
+        "prompt": {part: {**told, "text": ""} for part, told in RETRIEVED["prompt"].items()},
+    },
+    "others": [{"handle": "bakiru-4", "status": "indexed", "reason": "unmatched"}],
+}
 FETCH = {"names": ["bakiru-17", "porta de  SAL", "Salt Gaet"], "hosts": ["story:salt-coast"], "max_tokens": 1500}
 FETCHED = {
     "entries": [
@@ -289,23 +361,27 @@ CALLED: dict[str, Any] = {
     "result": {**FETCHED, "kind": "fetch"},
 }
 
+LIMITS: dict[str, Any] = {
+    "body_bytes": 2_000_000,
+    "import_bytes": 16_000_000,
+    "card_bytes": 20_000_000,
+    "unpacked_bytes": 64_000_000,
+    "backup_bytes": 4_000_000_000,
+    "books": 10_000,
+    "entries": 10_000,
+    "server_entries": 250,
+    "server_content": 4000,
+    "server_import_bytes": 2_000_000,
+    "entries_a_call": 500,
+    "fetch_tokens": 4000,
+    "writes_a_turn": 5,
+    "import_wait_seconds": 60.0,
+}
 CAPABILITIES: dict[str, Any] = {
     "api": "v1",
     "version": "0.1.0",
-    "limits": {
-        "body_bytes": 2_000_000,
-        "import_bytes": 16_000_000,
-        "card_bytes": 20_000_000,
-        "unpacked_bytes": 64_000_000,
-        "backup_bytes": 4_000_000_000,
-        "books": 10_000,
-        "entries": 10_000,
-        "entries_a_call": 500,
-        "fetch_tokens": 4000,
-        "writes_a_turn": 5,
-        "import_wait_seconds": 60.0,
-    },
-    "dialects": ["world"],
+    "limits": LIMITS,
+    "dialects": ["world", "server", "chat", "sillytavern"],
     "host_kinds": ["character", "story", "novel", "server", "persona", "conversation"],
     "formats": ["worldbook", "character_card", "sillytavern"],
     "export_formats": ["worldbook", "sillytavern", "png", "charx"],
@@ -323,7 +399,7 @@ CAPABILITIES: dict[str, Any] = {
 }
 READY: dict[str, Any] = {"status": "ready", "degraded": []}
 IMPORTED: dict[str, Any] = {
-    "book": {"id": "bakiru", "version": 1, "name": "Salt Coast"},
+    "book": {"id": "bakiru", "version": 1, "name": "Salt Coast", "dialect": "world"},
     "format": {"name": "sillytavern", "version": None, "container": "json"},
     "mode": "new",
     "added": 91,
@@ -341,7 +417,7 @@ IMPORTED: dict[str, Any] = {
 }
 IMPORTED_INTO: dict[str, Any] = {
     **IMPORTED,
-    "book": {"id": "bakiru", "version": 42, "name": "Salt Coast"},
+    "book": {"id": "bakiru", "version": 42, "name": "Salt Coast", "dialect": "world"},
     "mode": "append",
     "added": 1,
     "skipped": [{"index": 12, "title": "Oru", "kind": "duplicate", "detail": "same content as bakiru-4"}],

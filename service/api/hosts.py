@@ -19,6 +19,15 @@ from service.lore.book import STRICT, HostKind
 router = routes_of("Hosts")
 
 _HOST = "/v1/hosts/{kind}/{key:segment}"
+_ATTACHING = (
+    "malformed-body",
+    "too-large",
+    "unsupported-media-type",
+    "invalid-request",
+    "not-found",
+    "limit-exceeded",
+    "conflict",
+)
 _POSTED = ("malformed-body", "too-large", "unsupported-media-type", "invalid-request")
 
 
@@ -74,13 +83,19 @@ def read_attachments(runtime: Rt, kind: Kind, key: Key) -> tuple[Attachment, ...
     return hosting.read_attachments(runtime, kind, key)
 
 
-@router.put(f"{_HOST}/attachments", responses=answering(200, examples.ATTACHMENTS, *_POSTED, "not-found"))
+@router.put(
+    f"{_HOST}/attachments",
+    responses=answering(200, examples.ATTACHMENTS, *_POSTED, "not-found", "limit-exceeded", "conflict"),
+)
 def replace_attachments(runtime: Rt, kind: Kind, key: Key, attachments: Attachments) -> tuple[Attachment, ...]:
     """Attach exactly these books, in this order. A host that nobody declared exists from then on."""
     return hosting.replace_attachments(runtime, kind, key, attachments)
 
 
-@router.put(f"{_HOST}/attachments/{{book}}", responses=answering(200, examples.ATTACHMENTS, *_POSTED, "not-found"))
+@router.put(
+    f"{_HOST}/attachments/{{book}}",
+    responses=answering(200, examples.ATTACHMENTS, *_POSTED, "not-found", "limit-exceeded", "conflict"),
+)
 def attach_book(
     runtime: Rt,
     kind: Kind,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 from fastapi import Body
@@ -29,8 +28,7 @@ def retrieve(runtime: Rt, request_id: RequestId, asked: Conversation) -> Respons
 
     A missing or slow embedder is no error: the answer then rests on names alone and says so in `degraded`.
     """
-    answer = retrieving.retrieve(runtime, asked)
-    return as_json(replace(answer, run=replace(answer.run, request_id=request_id)))
+    return as_json(retrieving.retrieve(runtime, asked, request_id))
 
 
 @router.post("/v1/preview", response_model=RetrieveAnswer, responses=answering(200, examples.PREVIEWED, *_POSTED))

@@ -16,11 +16,12 @@ from service.api.bodies import UPLOAD_BODY, Uploaded
 from service.api.deps import BookId, IdempotencyKey, Once, Rt, route_of
 from service.api.documenting import answering, routes_of
 from service.formats import NAMES, WRITTEN
+from service.lore.book import Dialect
 
 router = routes_of("Import and export")
 
 _READ = ("malformed-body", "too-large", "unsupported-media-type", "unreadable-file", "invalid-request")
-_KEPT = ("limit-exceeded", "in-progress", "idempotency-mismatch")
+_KEPT = ("limit-exceeded", "conflict", "in-progress", "idempotency-mismatch")
 
 FormatName = Annotated[
     Literal[NAMES] | None,  # type: ignore[valid-type]  # the names are data
@@ -29,6 +30,13 @@ FormatName = Annotated[
 Host = Annotated[
     str | None,
     Query(max_length=300, description="Attach the book here, as `kind:key`.", examples=["persona:p9"]),
+]
+DialectOf = Annotated[
+    Dialect | None,
+    Query(
+        description="Read it as a world book or as a lorebook of this dialect; default: `world`, a book that exists "
+        "keeps its own, and a file of our own says it."
+    ),
 ]
 DryRun = Annotated[bool, Query(description="Only report what would happen.")]
 Wait = Annotated[bool, Query(description="Answer when the vectors are in, after a minute at most.")]
@@ -58,6 +66,7 @@ def import_new_book(
     file: Uploaded,
     name: Annotated[str | None, Query(max_length=200, description="Name of the book; default: the file's.")] = None,
     format: FormatName = None,
+    dialect: DialectOf = None,
     host: Host = None,
     dry_run: DryRun = False,
     wait: Wait = False,
@@ -66,7 +75,15 @@ def import_new_book(
 
     def read() -> Response:
         report = importing.import_book(
-            runtime, file.data, name=name, file_name=file.name, format=format, host=host, dry_run=dry_run, wait=wait
+            runtime,
+            file.data,
+            name=name,
+            file_name=file.name,
+            format=format,
+            dialect=dialect,
+            host=host,
+            dry_run=dry_run,
+            wait=wait,
         )
         if report.book is None or dry_run:
             return as_json(report)
@@ -93,6 +110,7 @@ def import_into_book(
         ),
     ] = "append",
     format: FormatName = None,
+    dialect: DialectOf = None,
     host: Host = None,
     dry_run: DryRun = False,
     wait: Wait = False,
@@ -108,6 +126,7 @@ def import_into_book(
                 into=book_id,
                 mode=mode,
                 format=format,
+                dialect=dialect,
                 host=host,
                 dry_run=dry_run,
                 wait=wait,

@@ -49,7 +49,8 @@ def retrieve(client: Client, as_json: bool, **asked: Any) -> None:
 
     CHAT is a JSON file (- is stdin): a list of {"role", "content"}, or the whole body of POST /v1/retrieve.
     """
-    answer = client.call("POST", "/v1/retrieve", json=_body(client, **asked))
+    body = _body(client, **asked)
+    answer = client.call("POST", "/v1/retrieve", json=body if as_json else {"lorebooks": "inline", **body})
     if as_json:
         print_json(answer)
         return

@@ -61,6 +61,8 @@ def show(client: Client, book: str, as_json: bool) -> None:
     if found["description"]:
         say(found["description"])
     say(f"{counts['entries']} entries, {counts['enabled']} of them enabled, {counts['canon']} canon")
+    if found["dialect"] != "world":
+        say(f"a lorebook of the dialect {found['dialect']}")
     say(f"canon: {tokens['canon']:,} tokens every turn; relevant: {tokens['relevant']:,} ({tokens['tokenizer']})")
     if found["settings"]["living"]:
         say("living: models may write into it (`worldbook writes`)")
@@ -73,11 +75,17 @@ def show(client: Client, book: str, as_json: bool) -> None:
 @books.command()
 @click.argument("name")
 @click.option("--description", default="")
+@click.option(
+    "--dialect",
+    type=click.Choice(["world", "server", "chat", "sillytavern"]),
+    default="world",
+    help="world is read by meaning; the others are lorebooks, whose entries are woken by keys.",
+)
 @as_json
 @on_service()
-def create(client: Client, name: str, description: str, as_json: bool) -> None:
+def create(client: Client, as_json: bool, **fields: str) -> None:
     """Create an empty book and print its id."""
-    made = client.call("POST", "/v1/books", json={"name": name, "description": description})
+    made = client.call("POST", "/v1/books", json=fields)
     print_json(made) if as_json else click.echo(made["id"])
 
 

@@ -37,10 +37,20 @@ def _fields(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--gist", help="One sentence for the index."),
             click.option("--canon", "tier", flag_value="canon", help="Into every prompt."),
             click.option("--relevant", "tier", flag_value="relevant", help="When it fits or is asked for."),
+            click.option("--key", "keys", multiple=True, help="In a lorebook: wakes it; repeat it. Replaces all."),
+            click.option("--secondary", "secondary_keys", multiple=True, help="A secondary key; repeat it."),
+            click.option("--logic", type=click.Choice(["any", "all", "none", "not_all"]), help="Of secondary keys."),
+            click.option("--constant/--keyed", "constant", default=None, help="In a lorebook: always on, or by keys."),
+            click.option("--chance", type=float, help="In a lorebook: per cent."),
+            click.option("--order", type=int, help="In a lorebook: its place among others."),
         )
     ):
         command = option(command)
     return command
+
+
+_TRIGGER = ("keys", "secondary_keys", "logic", "constant", "chance", "order")
+"""Options that say what wakes an entry of a lorebook."""
 
 
 def _given(source: Any, content: str | None, aliases: tuple[str, ...], **fields: Any) -> dict[str, Any]:
@@ -49,7 +59,10 @@ def _given(source: Any, content: str | None, aliases: tuple[str, ...], **fields:
         if content is not None:
             raise click.UsageError("Give --content or --file, not both.")
         content = source.read()
+    trigger = {name: value for name in _TRIGGER if (value := fields.pop(name)) not in (None, ())}
     given = {name: value for name, value in {**fields, "content": content}.items() if value is not None}
+    if trigger:
+        given["trigger"] = {name: list(value) if isinstance(value, tuple) else value for name, value in trigger.items()}
     if aliases:
         given["aliases"] = [alias for alias in aliases if alias.strip()]
     if given.get("gist") == "":
@@ -75,12 +88,18 @@ def list_entries(
         say_unknown_vectors(client)
         return
     print_table(
-        ("handle", "#place", "title", "aliases", "tier", "#tokens", "notes"),
+        ("handle", "#place", "title", "aliases or keys", "tier", "#tokens", "notes"),
         (
-            (e["handle"], e["position"], e["title"], ", ".join(e["aliases"]), e["tier"], e["tokens"], _notes(client, e))
+            (e["handle"], e["position"], e["title"], ", ".join(_names(e)), e["tier"], e["tokens"], _notes(client, e))
             for e in found
         ),
     )
+
+
+def _names(entry: Mapping[str, Any]) -> list[str]:
+    """The aliases of an entry, or the keys of one of a lorebook."""
+    names: list[str] = entry["trigger"]["keys"] if entry["trigger"] else entry["aliases"]
+    return names
 
 
 def _notes(client: Client, entry: Mapping[str, Any]) -> str:
@@ -111,12 +130,14 @@ def show(client: Client, handle: str, as_json: bool) -> None:
 @on_service()
 def add(client: Client, book: str, disabled: bool, as_json: bool, **fields: Any) -> None:
     """Add an entry at the end of BOOK; without --content or --file in the editor. Prints its handle."""
-    path = f"/v1/books/{book_id(client, book)}/entries"
-    entry = {**form.EMPTY, **_given(**fields), "enabled": not disabled}
+    found = client.get(f"/v1/books/{book_id(client, book)}")
+    path = f"/v1/books/{found['id']}/entries"
+    trigger: dict[str, Any] = {} if found["dialect"] == "world" else {"trigger": {}}
+    entry = {**form.EMPTY, **trigger, **_given(**fields), "enabled": not disabled}
     if entry["content"]:
         made = client.call("POST", path, json=entry)
     else:
-        made = _in_editor(entry, lambda edited: client.call("POST", path, json=edited))
+        made = _in_editor(entry, lambda edited: client.call("POST", path, json={**entry, **edited}))
     made = made["items"][0]
     print_json(made) if as_json else click.echo(made["handle"])
 

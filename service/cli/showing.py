@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from service.cli.output import print_table, say
+from service.cli.waking import WORDS, over_budget
 
 Answer = Mapping[str, Any]
 SECTIONS = ("canon", "whole", "named", "matched")
@@ -31,12 +32,16 @@ def why(reason: Mapping[str, Any]) -> str:
             return f"not near by meaning: score {reason['score']:.3f}, floor {reason['floor']:.3f}"
         case "unmatched":
             return "nothing was compared"
+        case "over_budget" if reason["budget"] == "lorebook":
+            return over_budget(reason)
         case "over_budget":
             return f"{'canon ' if reason['budget'] == 'canon' else ''}budget: {reason['left']:,} tokens were left"
         case "disabled":
             return "the book is disabled" if reason["by"] == "book" else "disabled"
         case "excluded":
             return "the request says that the model has it"
+        case kind if kind in WORDS:
+            return WORDS[kind](reason)
         case other:
             return str(other).replace("_", " ")
 
@@ -55,6 +60,7 @@ def in_full(answer: Answer) -> Iterator[Mapping[str, Any]]:
     """The entries that went in, in the order of the prompt."""
     for name in SECTIONS:
         yield from answer["sections"][name]["entries"]
+    yield from answer["lorebook"]["entries"]
 
 
 def left_out(answer: Answer) -> Iterator[Mapping[str, Any]]:
@@ -74,6 +80,8 @@ def costs(answer: Answer) -> Iterator[str]:
     if index["lines"] or index["more"]:
         more = f", {index['more']} more only counted" if index["more"] else ""
         yield f"index: {index['lines']} lines, {index['shape'].replace('_', ' ')}{more}"
+    for each in answer["lorebook"]["budgets"]:
+        yield f"{each['dialect']} lorebooks: {each['used']:,} of {each['limit']:,} {each['unit']}"
     for each in answer["degraded"]:
         yield f"degraded: {each['detail']}"
 
@@ -144,6 +152,7 @@ def _went(book: Mapping[str, Any]) -> str:
         "canon": "only canon went in",
         "whole": "went in whole",
         "matched": "does not fit whole, so entries were chosen",
+        "triggered": "is a lorebook, whose keys decide",
         "empty": "has no enabled entry",
         "disabled": "is disabled",
     }

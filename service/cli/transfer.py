@@ -28,6 +28,11 @@ FAILING_SECONDS = 5.0
 @click.option("--into", metavar="BOOK", help="Import into this book instead of a new one.")
 @click.option("--mode", type=click.Choice(["append", "replace"]), help="With --into; default: append.")
 @click.option("--format", help="Default: recognised by content.")
+@click.option(
+    "--dialect",
+    type=click.Choice(["world", "server", "chat", "sillytavern"]),
+    help="Read it as a lorebook whose entries are woken by keys; default: world.",
+)
 @click.option("--host", metavar="HOST", help="Attach the book there, for example character:ilse.")
 @click.option("--dry-run", is_flag=True, help="Only report what would happen.")
 @click.option("--wait", is_flag=True, help="Stay until the book can be found by meaning.")
@@ -40,6 +45,7 @@ def import_(
     into: str | None,
     mode: str | None,
     format: str | None,
+    dialect: str | None,
     host: str | None,
     dry_run: bool,
     wait: bool,
@@ -56,7 +62,14 @@ def import_(
     to = "/v1/books/import" if into is None else f"/v1/books/{book_id(client, into)}/import"
     if host:
         host_path(host)  # tells wrong usage before anything is started
-    options = {"name": name, "mode": mode, "format": format, "host": host, "dry_run": dry_run or None}
+    options = {
+        "name": name,
+        "mode": mode,
+        "format": format,
+        "dialect": dialect,
+        "host": host,
+        "dry_run": dry_run or None,
+    }
     file_name = getattr(file, "name", "<stdin>")
     report = import_file(client, file.read(), "" if file_name == "<stdin>" else file_name, to=to, **options)
     book = report["book"]

@@ -30,7 +30,8 @@ from service.formats.containers import DEFAULT_LIMITS, Limits, Opened, is_card_f
 from service.formats.decoding import Decoded, decode
 from service.formats.format import Format
 from service.formats.report import ImportWarning, NoHome, Reading, counted
-from service.lore.book import Book
+from service.formats.triggering import as_dialect
+from service.lore.book import Book, Dialect
 from service.lore.errors import FieldError, Invalid, UnreadableFile
 
 __all__ = [
@@ -83,15 +84,21 @@ def recognise(data: bytes, limits: Limits = DEFAULT_LIMITS) -> str:
     return _first(open_file(data, limits), lambda decoded: _recognised(decoded.value).name)[0]
 
 
-def read(data: bytes, format: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Reading:
-    """A file as a book and a report; `format` names one instead of recognising it.
+def read(
+    data: bytes, format: str | None = None, limits: Limits = DEFAULT_LIMITS, dialect: Dialect | None = None
+) -> Reading:
+    """A file as a book of this dialect and a report; `format` names one instead of recognising it.
 
-    Raises `UnreadableFile`, `Invalid` with every fault of the JSON or of the book, `TooLarge`, `LimitExceeded`.
+    Without a dialect the book is a world book, or what a file of our own says it is. Raises `UnreadableFile`, `Invalid`
+    with every fault of the JSON or of the book, `TooLarge`, `LimitExceeded`.
     """
     opened = open_file(data, limits)
 
     def reading(decoded: Decoded) -> Reading:
-        found = _recognised(decoded.value, format).read(decoded.value)
+        row = _recognised(decoded.value, format)
+        found = row.read(decoded.value)
+        if dialect is not None:
+            found = as_dialect(found, row.spelled, dialect)
         return replace(found, warnings=(*_repeated(decoded), *found.warnings))
 
     found, told = _first(opened, reading)

@@ -26,6 +26,8 @@ _NEUTRAL: Mapping[str, tuple[Any, ...]] = {
     "useProbability": (True, False),
     "excludeRecursion": (False,),
 }
+_BOOK_SPELLED = {"scan_depth": "scanDepth", "token_budget": "tokenBudget", "recursive_scanning": "recursiveScanning"}
+_SPELLED = {"weight": "order", **{spelled: name for name, spelled in _BOOK_SPELLED.items()}}
 
 
 def recognise(value: object) -> bool:
@@ -54,21 +56,24 @@ def read(value: Any) -> Reading:
         description=value.get("description"),
         extensions={NAME: kept_of_file(value, "entries", rows, found)},
         no_home=without_home(value, _BOOK_HOME, {"recursiveScanning": (False,)}),
+        settings={name: value.get(spelled) for name, spelled in _BOOK_SPELLED.items()},
     )
 
 
-FORMAT = Format(name=NAME, recognise=recognise, telling=frozenset({"kind"}), read=read)
+FORMAT = Format(name=NAME, recognise=recognise, telling=frozenset({"kind"}), read=read, spelled=_SPELLED)
 
 
 def _row(_place: int, raw: dict[str, Any]) -> Row:
-    keys = keys_of(raw.get("keywords"), raw.get("secondaryKeys"))
+    keys, secondary = keys_of(raw.get("keywords")), keys_of(raw.get("secondaryKeys"))
     return Row(
         titles=(raw.get("name"), raw.get("comment")),
         content=raw.get("entry"),
         keys=keys,
+        secondary=secondary,
+        settings={**raw, "order": raw.get("weight"), "selective": raw.get("selective", False)},
         canon=truth(raw.get("constant", False)),
         enabled=truth(raw.get("enabled", True)),
         extensions={NAME: kept(raw, "entry")},
         no_home=without_home(raw, _HOME, _NEUTRAL),
-        warnings=patterns(aliases(keys), _WILDCARD.search, "has a wildcard"),
+        warnings=patterns(aliases([*keys, *secondary]), _WILDCARD.search, "has a wildcard"),
     )

@@ -55,17 +55,19 @@ FORMAT = Format(name=NAME, recognise=recognise, telling=frozenset({"worldInfos"}
 
 
 def _row(_place: int, raw: dict[str, Any]) -> Row:
-    keys = keys_of(raw.get("keys"), raw.get("keysecondary"))
+    keys, secondary = keys_of(raw.get("keys")), keys_of(raw.get("keysecondary"))
     content = "entry" if raw.get("entry") is not None else "value"
     unused = "selective" if not raw.get("keysecondary") else ""
     return Row(
         titles=(raw.get("title"), raw.get("comment")),
         content=raw.get(content),
         keys=keys,
+        secondary=secondary,
+        settings={"constant": raw.get("constant"), "selective": raw.get("selective", False)},
         canon=truth(raw.get("constant", False)),
         extensions={NAME: kept(raw, content)},
         no_home=without_home(raw, _HOME | {unused}, _NEUTRAL),
-        warnings=patterns(aliases(keys), _is_for_a_script, "is meant for a script"),
+        warnings=patterns(aliases([*keys, *secondary]), _is_for_a_script, "is meant for a script"),
     )
 
 

@@ -14,6 +14,7 @@ from service.formats import character_book
 from service.formats.format import Format
 from service.formats.names import book_name, text
 from service.formats.report import FormatName, Reading
+from service.formats.sillytavern_fields import SPELLED_IN_BOOKS
 
 NAME = "backyard"
 _SPEAKER = re.compile(r"#\{user\}:")
@@ -38,7 +39,7 @@ def read(value: Any) -> Reading:
     return character_book.read_as(book, 2, format, f"{owner[:180]}'s Lorebook" if owner else None)
 
 
-FORMAT = Format(name=NAME, recognise=recognise, telling=frozenset({"loreItems"}), read=read)
+FORMAT = Format(name=NAME, recognise=recognise, telling=frozenset({"loreItems"}), read=read, spelled=SPELLED_IN_BOOKS)
 
 
 def _entry(item: Any) -> Any:

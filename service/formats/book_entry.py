@@ -21,7 +21,7 @@ from service.formats.sillytavern_fields import (
     is_neutral,
     without_home,
 )
-from service.lore.book import Entry
+from service.lore.book import Dialect, Entry
 
 _NONE_OF, _ALL_OF = 2, 3
 """Values of `selectiveLogic` for which card V3 has decorators."""
@@ -31,9 +31,13 @@ _EDITED = {
     "key": "keys",
     "keysecondary": "secondary_keys",
     "constant": "constant",
+    "selective": "selective",
+    "order": "insertion_order",
+    "priority": "priority",
     "comment": "comment",
     "name": "name",
 }
+"""Fields of the entry itself; other settings stand in its extensions."""
 _SAID = {
     *DEFAULTS,
     *("displayIndex", "characterFilter", "extensions"),
@@ -79,14 +83,20 @@ def lost_in_book_entry(raw: Mapping[str, Any]) -> Iterator[str]:
         yield "addMemo"
 
 
-def edited(raw: Mapping[str, Any], entry: Entry, place: int) -> dict[str, Any]:
+def edited(raw: Mapping[str, Any], entry: Entry, place: int, dialect: Dialect) -> dict[str, Any]:
     """`raw` with what the entry says otherwise, but for the content."""
     before = from_book_entry(raw, place)
-    after = written(before, entry)
-    row = {
-        **raw,
-        **{book_name: after[name] for name, book_name in _EDITED.items() if after.get(name) != before.get(name)},
-    }
+    after = written(before, entry, dialect)
+    changed = {name: value for name, value in after.items() if value != before.get(name)}
+    row = {**raw, **{book_name: changed[name] for name, book_name in _EDITED.items() if name in changed}}
+    within = {book_name: changed[name] for name, book_name in _SPELLED.items() if name in changed}
+    if "position" in changed:
+        row["position"] = "before_char" if changed["position"] == 0 else "after_char"
+        within["position"] = changed["position"]
+    if "caseSensitive" in changed:
+        row["case_sensitive"] = changed["caseSensitive"]
+    if within:
+        row["extensions"] = {**_object(raw.get("extensions")), **within}
     if after["disable"] != before["disable"]:
         row |= {"enabled": not after["disable"]} | ({"disable": after["disable"]} if "disable" in row else {})
     return row

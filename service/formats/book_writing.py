@@ -14,7 +14,8 @@ from service.formats.names import book_name, text
 from service.formats.rows import MAX_DESCRIPTION
 from service.formats.sillytavern_entry import new
 from service.formats.sillytavern_fields import is_book_entry
-from service.lore.book import Book, Entry
+from service.formats.triggering import changed_settings
+from service.lore.book import Book, Dialect, Entry
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def write(book: Book, version: int) -> dict[str, Any]:
     """
     book = as_character_book(book)
     file = _object(book.extensions.get(KEPT))
-    written = _rows(file, book.entries or (), version)
+    written = _rows(file, book, version)
     ranked = sorted(range(len(written)), key=lambda place: (rank(written[place].row, place), place))
     listed = [written[place].number for place in ranked if written[place].number is not None]
     if listed != list(range(len(listed))):
@@ -58,16 +59,21 @@ def logic_in_content(row: Mapping[str, Any], place: int) -> str:
     return lines if content[len(lines) :].strip() else ""
 
 
-def _rows(file: Mapping[str, Any], entries: Sequence[Entry], version: int) -> list[_Written]:
+def _rows(file: Mapping[str, Any], book: Book, version: int) -> list[_Written]:
     slots = file.get("entries")
     slots = slots if isinstance(slots, list) else []
     placed: dict[int, _Written] = {}
     added: list[_Written] = []
-    for number, entry in enumerate(entries):
+    for number, entry in enumerate(book.entries or ()):
         kept = _object(entry.extensions.get(KEPT))
         place, raw = kept.get("place"), _object(kept.get("entry"))
         place = place if isinstance(place, int) and 0 <= place < len(slots) else None
-        row = _written(raw, entry, place or 0, kept.get("version"), version) if raw else _new(entry, version)
+        if raw:
+            row = _written(
+                edited(raw, entry, place or 0, book.dialect), raw, entry, place or 0, kept.get("version"), version
+            )
+        else:
+            row = _new(entry, version, book.dialect)
         if place is None or slots[place] is not None or place in placed or not raw:
             added.append(_Written(row, number))
         else:
@@ -80,9 +86,10 @@ def _rows(file: Mapping[str, Any], entries: Sequence[Entry], version: int) -> li
     return [*found, *_with_free_ids(added, {_shown(each.row.get("id")) for each in found})]
 
 
-def _written(raw: Mapping[str, Any], entry: Entry, place: int, was: object, version: int) -> dict[str, Any]:
-    """`raw`, of version `was`, with what the entry says otherwise, as a row of `version`."""
-    row = edited(raw, entry, place)
+def _written(
+    row: dict[str, Any], raw: Mapping[str, Any], entry: Entry, place: int, was: object, version: int
+) -> dict[str, Any]:
+    """`row`, which is `raw` of version `was` edited, as one of `version` with the content of the entry."""
     content = entry.content
     if version == 2 and was == 3:
         content = decorators(content)[1]
@@ -93,9 +100,9 @@ def _written(raw: Mapping[str, Any], entry: Entry, place: int, was: object, vers
     return _completed(row, version)
 
 
-def _new(entry: Entry, version: int) -> dict[str, Any]:
-    row = to_book_entry({**new(entry), "uid": None, "name": entry.title, "selective": False})
-    return _completed(row, version)
+def _new(entry: Entry, version: int, dialect: Dialect) -> dict[str, Any]:
+    made = {**new(entry, dialect), "uid": None, "name": entry.title}
+    return _completed(to_book_entry(made if entry.trigger is not None else {**made, "selective": False}), version)
 
 
 def _completed(row: dict[str, Any], version: int) -> dict[str, Any]:
@@ -138,8 +145,8 @@ def _at(row: dict[str, Any], place: int) -> dict[str, Any]:
 def _file(file: Mapping[str, Any], book: Book, rows: list[dict[str, Any]]) -> dict[str, Any]:
     if not file:
         described = {"description": book.description} if book.description else {}
-        return {"name": book.name, **described, "extensions": {}, "entries": rows}
-    result = {**file, "entries": rows}
+        return {"name": book.name, **described, **changed_settings({}, book), "extensions": {}, "entries": rows}
+    result = {**file, "entries": rows, **changed_settings(file, book)}
     if book_name(file.get("name")) not in ("", book.name):
         result["name"] = book.name
     if (text(file.get("description")) or "")[:MAX_DESCRIPTION] != book.description:

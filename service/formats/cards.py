@@ -15,6 +15,7 @@ from service.formats.book_writing import write as write_book
 from service.formats.format import Format
 from service.formats.names import book_name, text
 from service.formats.report import FormatName, ImportWarning, Reading
+from service.formats.sillytavern_fields import SPELLED_IN_BOOKS
 from service.lore.book import Book
 from service.lore.errors import FieldError, Invalid
 
@@ -97,7 +98,7 @@ def with_book(card: Mapping[str, Any], book: Book, version: Literal[2, 3]) -> di
     return {**spec, "data": data, **kept}
 
 
-FORMAT = Format(name=NAME, recognise=recognise, telling=frozenset({"spec"}), read=read)
+FORMAT = Format(name=NAME, recognise=recognise, telling=frozenset({"spec"}), read=read, spelled=SPELLED_IN_BOOKS)
 
 
 def _data(card: Mapping[str, Any]) -> Mapping[str, Any]:

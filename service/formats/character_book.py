@@ -25,11 +25,13 @@ from service.formats.format import Format
 from service.formats.names import book_name, keys_of, text, truth
 from service.formats.report import FormatName, ImportWarning, NoHome, Reading, counted
 from service.formats.rows import Row, bounded, gather, keyed, reading
-from service.formats.sillytavern_fields import is_book_entry, is_enabled
-from service.lore.book import Book
+from service.formats.sillytavern_fields import SPELLED_IN_BOOKS, from_book_entry, is_book_entry, is_enabled
+from service.lore.book import Book, Entry
 from service.lore.errors import FieldError, Invalid
+from service.lore.trigger import CharacterFilter
 
 Version = Literal[2, 3]
+EVERYONE = CharacterFilter()
 _OTHERS = {"lorebookVersion", "storyContainerVersion", "scenarioVersion", "spec", "kind", "format"}
 _STRANGE = {"keywords", "secondaryKeys", "insertionOrder", "search_range", "strategy"}
 """Fields of an entry that tell of another format."""
@@ -79,6 +81,7 @@ def read_as(value: Mapping[str, Any], version: Version, format: FormatName, name
         extensions={KEPT: {**value, "entries": slots}},
         no_home=no_home,
         warnings=warnings,
+        settings=value,
     )
 
 
@@ -109,8 +112,12 @@ def losses(book: Book, version: Version) -> tuple[NoHome, ...]:
         lost += [name for slot in _object(file.get("entries")).values() for name in lost_in_book_entry(_object(slot))]
     for entry in book.entries or ():
         kept = _object(entry.extensions.get(KEPT))
-        if not kept:
-            lost += lost_in_book_entry(_object(_object(entry.extensions.get(WORLD_INFO)).get("entry")))
+        if entry.trigger is not None:
+            lost += ["characterFilter"] if entry.trigger.characters != EVERYONE else []
+        if not kept and entry.trigger is not None:
+            lost += [each for each in lost_in_book_entry(_world_info(entry)) if each != "characterFilter"]
+        elif not kept:
+            lost += lost_in_book_entry(_world_info(entry))
         elif (version, kept.get("version")) == (2, 3):
             lost += decorators(entry.content)[0]
     return counted(lost)
@@ -123,11 +130,16 @@ FORMATS = tuple(
         read=partial(read, version=version),
         write=partial(write, version=version),
         losses=partial(losses, version=version),
+        spelled=SPELLED_IN_BOOKS,
         indent=4,
     )
     for version in (3, 2)
 )
 """V3 first: what has no `use_regex` is V2."""
+
+
+def _world_info(entry: Entry) -> Mapping[str, Any]:
+    return _object(_object(entry.extensions.get(WORLD_INFO)).get("entry"))
 
 
 def _is_world_info(row: Mapping[str, Any]) -> bool:
@@ -167,7 +179,9 @@ def _row(version: Version, place: int, raw: dict[str, Any]) -> Row:
     return Row(
         titles=(raw.get("comment"), raw.get("name")),
         content=content,
-        keys=keys_of(raw.get("keys"), raw.get("secondary_keys")),
+        keys=keys_of(raw.get("keys")),
+        secondary=keys_of(raw.get("secondary_keys")),
+        settings=from_book_entry(raw, place),
         canon=truth(raw.get("constant", False)),
         enabled=is_enabled(raw),
         rank=rank(raw, place),

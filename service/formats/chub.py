@@ -44,7 +44,7 @@ def read(value: Any) -> Reading:
     return replace(found, format=FormatName(name=NAME), warnings=(*found.warnings, *warnings))
 
 
-FORMAT = Format(name=NAME, recognise=recognise, read=read)
+FORMAT = Format(name=NAME, recognise=recognise, read=read, spelled=sillytavern.SPELLED)
 
 
 def _differing(raw: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

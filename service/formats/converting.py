@@ -7,7 +7,7 @@ from another dialect, in whole or in part, is brought into the writer's own befo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -15,6 +15,7 @@ from service.formats.book_entry import to_book_entry
 from service.formats.names import book_name
 from service.formats.sillytavern_fields import from_book_entry
 from service.lore.book import Book, BookSettings, Entry
+from service.lore.trigger import EVERYWHERE, Channels
 
 WORLD_INFO = "sillytavern"
 """Where SillyTavern's reader keeps a file: `entries` in an object, each entry with its `key`."""
@@ -72,11 +73,17 @@ def unheld(book: Book, *kept: str) -> Iterator[str]:
     if not book.enabled:
         yield "book.enabled"
     usual = BookSettings()
-    names = (field.name for field in fields(BookSettings))
+    names = ("places", "floor", "living")
     yield from (f"book.settings.{name}" for name in names if getattr(book.settings, name) != getattr(usual, name))
+    yield from ("channels" for channels in _channels(book) if channels != EVERYWHERE)
     yield from ("gist" for entry in book.entries or () if entry.gist)
     for extensions in (book.extensions, *(entry.extensions for entry in book.entries or ())):
         yield from (f"extensions.{name}" for name in extensions if name not in kept)
+
+
+def _channels(book: Book) -> Iterator[Channels]:
+    yield book.channels
+    yield from (entry.trigger.channels for entry in book.entries or () if entry.trigger is not None)
 
 
 def _world_info_entry(entry: Entry, keys: Mapping[int, str]) -> Entry:

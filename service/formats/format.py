@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from service.formats.report import NoHome, Reading
 from service.lore.book import Book
@@ -24,5 +24,7 @@ class Format:
     """Of a book with its entries; None: the format is only read."""
     losses: Callable[[Book], tuple[NoHome, ...]] = lambda _: ()
     """What of the book `write` leaves out."""
+    spelled: Mapping[str, str] = field(default_factory=dict)
+    """Its names for what the trigger dialects know under another, by SillyTavern's name for it."""
     indent: int = 4
     """Blanks of indentation that the format's own program writes."""

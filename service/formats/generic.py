@@ -19,6 +19,15 @@ KEYS = ("key", "keys", "keywords", "triggers")
 SECONDARY = ("keysecondary", "secondary_keys", "secondaryKeys", "secondkey", "filters")
 CONSTANT = ("constant", "alwaysActive", "forceActivation")
 DISABLED = ("disable", "disabled")
+SETTINGS: Mapping[str, tuple[str, ...]] = {
+    "constant": CONSTANT,
+    "selective": ("selective",),
+    "order": ("order", "insertion_order", "insertionOrder", "insertorder", "weight"),
+    "priority": ("priority",),
+    "position": ("position",),
+    "probability": ("probability", "activationPercent", "activation_chance"),
+    "caseSensitive": ("case_sensitive", "caseSensitive"),
+}
 """Names of one thing, the first that has a value counts."""
 _HOME = {*TITLE, *KEYS, *SECONDARY, *CONSTANT, *DISABLED, "enabled", "id", "uid"}
 _BOOK_HOME = {"entries", "id", "name", "title", "description", "enabled"}
@@ -64,7 +73,12 @@ def read(value: Any) -> Reading:
     )
 
 
-FORMAT = Format(name=NAME, recognise=recognise, read=read)
+FORMAT = Format(
+    name=NAME,
+    recognise=recognise,
+    read=read,
+    spelled={each: name for name, spelled in SETTINGS.items() for each in spelled},
+)
 
 
 def _pairs(value: object) -> list[tuple[str | None, Any]]:
@@ -88,7 +102,9 @@ def _row(labels: list[str | None], place: int, raw: dict[str, Any]) -> Row:
     return Row(
         titles=(*(raw.get(name) for name in TITLE), _label(labels[place])),
         content=raw.get(content),
-        keys=keys_of(_first(raw, KEYS), secondary),
+        keys=keys_of(_first(raw, KEYS)),
+        secondary=keys_of(secondary),
+        settings={"useProbability": True, **{name: _first(raw, spelled) for name, spelled in SETTINGS.items()}},
         canon=truth(_first(raw, CONSTANT)),
         enabled=_is_enabled(raw),
         extensions={NAME: kept(raw, content)},

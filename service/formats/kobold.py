@@ -53,7 +53,9 @@ def _row(_place: int, raw: dict[str, Any]) -> Row:
     return Row(
         titles=(raw.get("comment"),),
         content=raw.get("content"),
-        keys=keys_of(raw.get("key"), raw.get("keysecondary")),
+        keys=keys_of(raw.get("key")),
+        secondary=keys_of(raw.get("keysecondary")),
+        settings={**raw, "useProbability": True, "selective": raw.get("selective", False)},
         canon=truth(raw.get("constant", False)),
         enabled=not truth(raw.get("widisabled", False)),
         extensions={NAME: kept(raw, "content")},

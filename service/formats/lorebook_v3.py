@@ -14,6 +14,7 @@ from service.formats import character_book
 from service.formats.book_writing import write as write_book
 from service.formats.format import Format
 from service.formats.report import FormatName, NoHome, Reading
+from service.formats.sillytavern_fields import SPELLED_IN_BOOKS
 from service.lore.book import Book
 from service.lore.errors import FieldError, Invalid
 
@@ -53,5 +54,12 @@ def losses(book: Book) -> tuple[NoHome, ...]:
 
 
 FORMAT = Format(
-    name=NAME, recognise=recognise, telling=frozenset({"spec"}), read=read, write=write, losses=losses, indent=4
+    name=NAME,
+    recognise=recognise,
+    telling=frozenset({"spec"}),
+    read=read,
+    write=write,
+    losses=losses,
+    spelled=SPELLED_IN_BOOKS,
+    indent=4,
 )

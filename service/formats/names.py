@@ -17,7 +17,7 @@ MAX_KEYS = 1000
 TITLE_FROM_CONTENT = 60
 UNTITLED = "Untitled"
 
-Keys = list[tuple[object, str | None]]
+Keys = Sequence[tuple[object, str | None]]
 """Activation keys as they stand in the file, each with the alias that it is; None when it is none."""
 
 

@@ -70,7 +70,9 @@ def read(value: Any) -> Reading:
     )
 
 
-FORMAT = Format(name=NAME, recognise=recognise, telling=TELLING, read=read)
+FORMAT = Format(
+    name=NAME, recognise=recognise, telling=TELLING, read=read, spelled={"contextConfig.budgetPriority": "order"}
+)
 
 
 def _inside(value: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
@@ -104,10 +106,16 @@ def _switched_off(book: Mapping[str, Any]) -> dict[str, str]:
 def _row(off: Mapping[str, str], ranks: Mapping[str, int], _place: int, raw: dict[str, Any]) -> Row:
     keys = keys_of(raw.get("keys"))
     category = str(raw.get("category"))
+    given = raw.get("contextConfig")
+    context = given if isinstance(given, Mapping) else {}
     return Row(
         titles=(raw.get("displayName"),),
         content=raw.get("text"),
         keys=keys,
+        settings={
+            "constant": raw.get("forceActivation"),
+            "order": context.get("budgetPriority"),
+        },
         canon=truth(raw.get("forceActivation", False)),
         enabled=truth(raw.get("enabled", True)) and category not in off,
         rank=ranks.get(str(raw.get("id")), inf),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from service.formats.names import Keys
 from service.lore.book import STRICT, Book
 
 Container = Literal["json", "png", "charx", "byaf"]
@@ -64,6 +65,19 @@ class ImportWarning:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Rules:
+    """What a file says of when and where lore is sent. A world book has no use for it; a lorebook lives by it."""
+
+    keys: Keys = ()
+    secondary: Keys = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Of an entry: under SillyTavern's names. Of the book: under those of a character book. What is missing is the
+    default."""
+    no_home: tuple[str, ...] = ()
+    """Under the file's own names: what a world book leaves without effect."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Reading:
     """A file as a book. The name is empty when the file has none."""
 
@@ -76,6 +90,9 @@ class Reading:
     no_home: tuple[NoHome, ...] = ()
     """Kept in the extensions for export, but without effect in a world book."""
     warnings: tuple[ImportWarning, ...] = ()
+    rules: tuple[Rules, ...] = ()
+    """Of each entry of the book."""
+    book_rules: Rules = Rules()
 
 
 def counted(settings: Iterable[str]) -> tuple[NoHome, ...]:
@@ -94,8 +111,8 @@ def without_home(
 
     `neutral` has the defaults by name. Null and what is empty say nothing, whatever the default.
     """
-    for field, value in raw.items():
-        name = within + field
+    for own, value in raw.items():
+        name = within + own
         if name in home or value in (None, "", [], {}) or value in neutral.get(name, ()):
             continue
         if isinstance(value, Mapping) and not within:

@@ -24,6 +24,11 @@ _NEUTRAL: Mapping[str, tuple[Any, ...]] = {
     "selective": (False,),
     "extentions.risu_case_sensitive": (False,),
 }
+_SPELLED = {
+    "insertorder": "order",
+    "activationPercent": "probability",
+    "extentions.risu_case_sensitive": "caseSensitive",
+}
 
 
 def recognise(value: object) -> bool:
@@ -47,7 +52,7 @@ def read(value: Any) -> Reading:
     )
 
 
-FORMAT = Format(name=NAME, recognise=recognise, telling=frozenset({"type"}), read=read)
+FORMAT = Format(name=NAME, recognise=recognise, telling=frozenset({"type"}), read=read, spelled=_SPELLED)
 
 
 def _row(_place: int, raw: dict[str, Any]) -> Row | str:
@@ -57,11 +62,22 @@ def _row(_place: int, raw: dict[str, Any]) -> Row | str:
     whole = truth(raw.get("useRegex", False)) and isinstance(key, str)
     primary = keys_of([key] if whole else key)
     unused = "selective" if not raw.get("secondkey") else ""
+    always = truth(raw.get("alwaysActive", False)) or raw.get("mode") == "constant"
+    sensitive = raw.get("extentions")
     return Row(
         titles=(raw.get("comment"),),
         content=raw.get("content"),
-        keys=[*primary, *keys_of(raw.get("secondkey"))],
-        canon=truth(raw.get("alwaysActive", False)) or raw.get("mode") == "constant",
+        keys=primary,
+        secondary=keys_of(raw.get("secondkey")),
+        canon=always,
+        settings={
+            "constant": always,
+            "selective": raw.get("selective", False),
+            "order": raw.get("insertorder"),
+            "probability": raw.get("activationPercent"),
+            "useProbability": True,
+            "caseSensitive": sensitive.get("risu_case_sensitive") if isinstance(sensitive, Mapping) else None,
+        },
         extensions={NAME: kept(raw, "content")},
         no_home=without_home(raw, _HOME | {unused}, _NEUTRAL),
         warnings=_patterns(primary) if whole else (),

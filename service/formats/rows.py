@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
+from types import MappingProxyType
 from typing import Any
 
 from service.formats import names
 from service.formats.decoding import Repeating
 from service.formats.names import Keys
-from service.formats.report import FormatName, ImportWarning, Reading, Skipped, SkippedKind, counted
+from service.formats.report import FormatName, ImportWarning, Reading, Rules, Skipped, SkippedKind, counted
 from service.lore.book import Book, Entry
 from service.lore.errors import FieldError, Invalid, LimitExceeded
 
@@ -27,6 +28,8 @@ class Row:
     """Fields that may hold the title; the first that is not blank does."""
     content: object
     keys: Keys
+    secondary: Keys = ()
+    """Keys that filter."""
     canon: bool = False
     enabled: bool = True
     rank: float = inf
@@ -36,6 +39,8 @@ class Row:
     """What it sets otherwise than by default and a world book has no use for."""
     warnings: Iterable[tuple[str, str]] = ()
     """Kind and detail of what is to be told beside what title and keys already tell."""
+    settings: Mapping[str, Any]
+    """What it says of when and where it is sent, under SillyTavern's names; what is missing is the default."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +51,8 @@ class Gathered:
     places: tuple[int, ...]
     """Place in the file of each entry, from 0."""
     skipped: tuple[Skipped, ...]
-    no_home: tuple[str, ...]
+    rules: tuple[Rules, ...]
+    """Of each entry."""
     warnings: tuple[ImportWarning, ...]
 
 
@@ -90,9 +96,8 @@ def gather(rows: Sequence[object], row_of: Callable[[int, dict[str, Any]], Row |
     Raises `LimitExceeded`.
     """
     bounded(len(rows))
-    entries: list[tuple[float, int, Entry]] = []
+    entries: list[tuple[float, int, Entry, Rules]] = []
     skipped: list[Skipped] = []
-    no_home: list[str] = []
     warnings: list[ImportWarning] = []
     for place, given in enumerate(rows):
         if not isinstance(given, dict):
@@ -102,7 +107,8 @@ def gather(rows: Sequence[object], row_of: Callable[[int, dict[str, Any]], Row |
         if isinstance(row, str):
             skipped.append(_skip(place, None, "not_an_entry", row))
             continue
-        aliases = names.aliases(row.keys)
+        keys = [*row.keys, *row.secondary]
+        aliases = names.aliases(keys)
         content = names.text(row.content)
         shown = names.first_line((*row.titles, *aliases[:1]))[: names.MAX_TITLE] or None
         if content is None or not content.strip():
@@ -111,16 +117,16 @@ def gather(rows: Sequence[object], row_of: Callable[[int, dict[str, Any]], Row |
             detail = f"{len(content)} characters, at most {MAX_CONTENT} fit"
             skipped.append(_skip(place, shown, "too_long", detail))
         else:
-            entries.append((row.rank, place, _entry(row, content, aliases)))
-            no_home += row.no_home
-            told = (*names.key_warnings(row.keys), *names.title_warnings(row.titles), *row.warnings)
+            rules = Rules(keys=row.keys, secondary=row.secondary, settings=row.settings, no_home=tuple(row.no_home))
+            entries.append((row.rank, place, _entry(row, content, aliases), rules))
+            told = (*names.key_warnings(keys), *names.title_warnings(row.titles), *row.warnings)
             warnings += [ImportWarning(kind=kind, index=place, detail=detail) for kind, detail in told]
     entries.sort(key=lambda each: each[:2])
     return Gathered(
-        entries=tuple(entry for _, _, entry in entries),
-        places=tuple(place for _, place, _ in entries),
+        entries=tuple(entry for _, _, entry, _ in entries),
+        places=tuple(place for _, place, _, _ in entries),
         skipped=tuple(skipped),
-        no_home=tuple(no_home),
+        rules=tuple(rules for _, _, _, rules in entries),
         warnings=tuple(warnings),
     )
 
@@ -135,8 +141,13 @@ def reading(
     extensions: Mapping[str, Any],
     no_home: Iterable[str] = (),
     warnings: Sequence[ImportWarning] = (),
+    settings: Mapping[str, Any] = MappingProxyType({}),
 ) -> Reading:
-    """The book of these entries, with what is to be said about the file itself."""
+    """The book of these entries, with what is to be said about the file itself.
+
+    `settings`: what the file says of scan depth, token budget and recursion, under the names of a character book.
+    """
+    of_file = tuple(no_home)
     told = names.text(description) or ""
     cut = f"cut to {MAX_DESCRIPTION} characters; kept for export"
     long = [ImportWarning(kind="long_description", detail=cut)] if len(told) > MAX_DESCRIPTION else []
@@ -152,8 +163,10 @@ def reading(
         places=found.places,
         format=format,
         skipped=found.skipped,
-        no_home=counted((*no_home, *found.no_home)),
+        no_home=counted((*of_file, *(name for rules in found.rules for name in rules.no_home))),
         warnings=(*warnings, *found.warnings, *long),
+        rules=found.rules,
+        book_rules=Rules(settings=settings, no_home=of_file),
     )
 
 

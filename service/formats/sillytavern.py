@@ -19,9 +19,11 @@ from service.formats.report import FormatName, ImportWarning, NoHome, Reading, c
 from service.formats.rows import MAX_DESCRIPTION, Row, bounded, gather, kept, keyed, reading
 from service.formats.sillytavern_entry import is_constant, new, primary, secondary, titles, written
 from service.formats.sillytavern_fields import from_book_entry, is_book_entry, is_enabled, without_home
+from service.formats.triggering import changed_settings
 from service.lore.book import Book, Entry
 
 NAME = "sillytavern"
+SPELLED = {"case_sensitive": "caseSensitive", "insertion_order": "order"}
 _OTHERS = {"spec", "lorebookVersion", "storyContainerVersion", "scenarioVersion"}
 _OTHER_NAMES = {"keywords", "secondaryKeys", "strategy", "search_range"}
 _BOOK_HOME = {"entries", "name", "description", "originalData", "extensions"}
@@ -61,6 +63,7 @@ def read(value: Any) -> Reading:
         extensions={NAME: {**value, "entries": left_out}},
         no_home=no_home,
         warnings=warned,
+        settings=value,
     )
 
 
@@ -74,14 +77,18 @@ def write(book: Book) -> dict[str, Any]:
     order = _object(file.get("entries"))
     placed, added = _placed(order, book.entries or ())
     rows: dict[str, Any] = {
-        key: written(*placed[key]) if key in placed else left_out
+        key: written(*placed[key], book.dialect) if key in placed else left_out
         for key, left_out in order.items()
         if key in placed or isinstance(left_out, Mapping)
     }
     keys = {id(entry): key for key, (_, entry) in placed.items()}
     position = {id(entry): place for place, entry in enumerate(book.entries or ())}
     for number, (raw, entry) in zip(_free_numbers(rows), added, strict=False):
-        row = written(raw, entry) if raw else {**new(entry), "displayIndex": position[id(entry)]}
+        row = (
+            written(raw, entry, book.dialect)
+            if raw
+            else {**new(entry, book.dialect), "displayIndex": position[id(entry)]}
+        )
         rows[str(number)] = row | {"uid": number}
         keys[id(entry)] = str(number)
     listed = [keys[id(entry)] for entry in book.entries or ()]
@@ -100,7 +107,7 @@ def losses(book: Book) -> tuple[NoHome, ...]:
     return counted(lost)
 
 
-FORMAT = Format(name=NAME, recognise=recognise, read=read, write=write, losses=losses, indent=4)
+FORMAT = Format(name=NAME, recognise=recognise, read=read, write=write, losses=losses, spelled=SPELLED, indent=4)
 
 
 def _is_entry(row: Mapping[str, Any]) -> bool:
@@ -163,7 +170,9 @@ def _row(key: str, raw: dict[str, Any]) -> Row:
     return Row(
         titles=titles(raw),
         content=raw.get("content"),
-        keys=[*primary(raw), *secondary(raw)],
+        keys=primary(raw),
+        secondary=secondary(raw),
+        settings=raw,
         canon=is_constant(raw),
         enabled=is_enabled(raw),
         rank=_rank(raw),
@@ -191,8 +200,8 @@ def _placed(
 def _file(file: Mapping[str, Any], book: Book, rows: dict[str, Any]) -> dict[str, Any]:
     if not file:
         described = {"description": book.description} if book.description else {}
-        return {"entries": rows, "name": book.name, **described}
-    result = {**file, "entries": rows}
+        return {"entries": rows, "name": book.name, **described, **changed_settings({}, book)}
+    result = {**file, "entries": rows, **changed_settings(file, book)}
     if book_name(file.get("name")) not in ("", book.name):
         result["name"] = book.name
     if (text(file.get("description")) or "")[:MAX_DESCRIPTION] != book.description:

@@ -1,4 +1,4 @@
-"""One SillyTavern world-info entry as an entry of a world book, and back."""
+"""One SillyTavern world-info entry as an entry of a book, and back."""
 
 from __future__ import annotations
 
@@ -6,14 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from service.formats import trigger_fields
 from service.formats.names import Keys, aliases, keys_of, text, title, truth
 from service.formats.sillytavern_fields import DEFAULTS, is_enabled
-from service.lore.book import Entry, Tier
+from service.lore.book import Dialect, Entry, Tier
+from service.lore.trigger import Trigger
+
+_NO_FILTER: Mapping[str, Any] = {"isExclude": False, "names": [], "tags": []}
+_AGAIN = {"key": "keys", "keysecondary": "secondary_keys", "order": "insertion_order"}
+"""Fields with which a hub says again what a field of the entry says."""
 
 
 @dataclass(frozen=True)
 class Fields:
-    """What of an entry has a meaning in a world book (SPEC W14)."""
+    """What of an entry has a meaning in a world book (SPEC W14); title and switch have one in every book."""
 
     title: str
     content: str
@@ -54,19 +60,23 @@ def fields(raw: Mapping[str, Any], content: str) -> Fields:
     )
 
 
-def written(raw: Mapping[str, Any], entry: Entry) -> dict[str, Any]:
+def written(raw: Mapping[str, Any], entry: Entry, dialect: Dialect) -> dict[str, Any]:
     """`raw` with what the entry says otherwise; an entry that nobody edited comes out as it came in.
 
-    Edited aliases replace all keys: those that were secondary keys stay so, new ones become primary keys.
+    Edited aliases of a world book replace all keys: those that were secondary keys stay so, new ones become primary
+    keys.
     """
     result = dict(raw)
     if text(raw.get("content")) != entry.content:
         result["content"] = entry.content
     was = fields(raw, entry.content)
-    if was.aliases != entry.aliases:
-        _set_keys(result, entry.aliases)
-    if was.tier != entry.tier:
-        result["constant"] = entry.tier == "canon"
+    if entry.trigger is not None:
+        set_trigger(result, entry.trigger, dialect)
+    else:
+        if was.aliases != entry.aliases:
+            _set_keys(result, entry.aliases)
+        if was.tier != entry.tier:
+            result["constant"] = entry.tier == "canon"
     if was.enabled != entry.enabled:
         result["disable"] = not entry.enabled
         if "enabled" in result:
@@ -78,21 +88,45 @@ def written(raw: Mapping[str, Any], entry: Entry) -> dict[str, Any]:
     return result
 
 
-def new(entry: Entry) -> dict[str, Any]:
+def new(entry: Entry, dialect: Dialect) -> dict[str, Any]:
     """An entry that SillyTavern has never seen, with all its fields.
 
-    It may be found by meaning there too: without keys and without `vectorized` it never would be.
+    One of a world book may be found by meaning there too: without keys and without `vectorized` it never would be.
     """
-    return {
+    row = {
         **DEFAULTS,
         "key": list(entry.aliases),
         "comment": entry.title,
         "content": entry.content,
         "constant": entry.tier == "canon",
-        "vectorized": entry.tier == "relevant",
+        "vectorized": entry.tier == "relevant" and entry.trigger is None,
         "addMemo": True,
         "disable": not entry.enabled,
     }
+    if entry.trigger is not None:
+        set_trigger(row, entry.trigger, dialect)
+    return row
+
+
+def set_trigger(row: dict[str, Any], trigger: Trigger, dialect: Dialect) -> None:
+    """Let the row say what the trigger says otherwise. Keys that stay keep the form that they have in the file."""
+    main, filters = primary(row), secondary(row)
+    before = trigger_fields.trigger(row, main, filters, dialect)
+    found = trigger_fields.changes(before, trigger, dialect)
+    if trigger.keys != before.keys:
+        found["key"] = _given(main, trigger.keys, dialect)
+    if trigger.secondary_keys != before.secondary_keys:
+        found["keysecondary"] = _given(filters, trigger.secondary_keys, dialect)
+        found.setdefault("selective", True)
+    if isinstance(found.get("characterFilter"), dict):
+        old = row.get("characterFilter")
+        found["characterFilter"] = {**(old if isinstance(old, Mapping) else _NO_FILTER), **found["characterFilter"]}
+    row |= found | {again: found[name] for name, again in _AGAIN.items() if name in found and again in row}
+
+
+def _given(keys: Keys, wanted: Sequence[str], dialect: Dialect) -> list[Any]:
+    was = {trigger_fields.key_text(given, name, dialect): given for given, name in reversed(keys)}
+    return [was.get(key, key) for key in wanted]
 
 
 def _set_keys(result: dict[str, Any], names: Sequence[str]) -> None:

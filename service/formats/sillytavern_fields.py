@@ -101,6 +101,14 @@ EXTENSIONS = {
     "triggers": "triggers",
 }
 """Names in the extensions of a character-book entry, and here."""
+SPELLED_IN_BOOKS = {
+    "insertion_order": "order",
+    "case_sensitive": "caseSensitive",
+    **{f"extensions.{book_name}": name for book_name, name in EXTENSIONS.items()},
+    **{f"extensions.{name}": name for name in EXTENSIONS.values()},
+    "extensions.position": "position",
+}
+"""The names under which the report tells of a character book's settings, and what they are here."""
 _RENAMED = {"id", "keys", "secondary_keys", "insertion_order", "position", "enabled", "case_sensitive", "extensions"}
 
 

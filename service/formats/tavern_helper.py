@@ -28,6 +28,31 @@ _NEUTRAL: Mapping[str, tuple[Any, ...]] = {
     "recursion.delay_until": (0, False),
     "probability": (100,),
 }
+_LOGICS = {"and_any": 0, "not_all": 1, "not_any": 2, "and_all": 3}
+_PLACES = {
+    "before_character_definition": 0,
+    "after_character_definition": 1,
+    "before_author_note": 2,
+    "after_author_note": 3,
+    "at_depth": 4,
+    "before_example_messages": 5,
+    "after_example_messages": 6,
+    "outlet": 7,
+}
+_SPELLED = {
+    "strategy.keys_secondary.logic": "selectiveLogic",
+    "strategy.scan_depth": "scanDepth",
+    "position.type": "position",
+    "position.role": "role",
+    "position.depth": "depth",
+    "position.order": "order",
+    "recursion.prevent_incoming": "excludeRecursion",
+    "recursion.prevent_outgoing": "preventRecursion",
+    "recursion.delay_until": "delayUntilRecursion",
+    "effect.sticky": "sticky",
+    "effect.cooldown": "cooldown",
+    "effect.delay": "delay",
+}
 
 
 def recognise(value: object) -> bool:
@@ -60,7 +85,7 @@ def read(value: Any) -> Reading:
     )
 
 
-FORMAT = Format(name=NAME, recognise=recognise, read=read)
+FORMAT = Format(name=NAME, recognise=recognise, read=read, spelled=_SPELLED)
 
 
 def _row(keys: list[str | None], place: int, raw: dict[str, Any]) -> Row:
@@ -71,12 +96,35 @@ def _row(keys: list[str | None], place: int, raw: dict[str, Any]) -> Row:
     return Row(
         titles=(raw.get("name"), keys[place]),
         content=raw.get("content"),
-        keys=keys_of(strategy.get("keys"), filters),
+        keys=keys_of(strategy.get("keys")),
+        secondary=keys_of(filters),
         canon=strategy.get("type") == "constant",
+        settings=_settings(raw, strategy, _object(secondary).get("logic")),
         enabled=truth(raw.get("enabled", True)),
         extensions={NAME: kept(raw, "content")},
         no_home=without_home({**raw, "strategy": logic}, _HOME, _NEUTRAL),
     )
+
+
+def _settings(raw: Mapping[str, Any], strategy: Mapping[str, Any], logic: object) -> dict[str, Any]:
+    position, recursion, effect = (_object(raw.get(name)) for name in ("position", "recursion", "effect"))
+    return {
+        "constant": strategy.get("type") == "constant",
+        "selectiveLogic": _LOGICS.get(logic) if isinstance(logic, str) else None,
+        "scanDepth": strategy.get("scan_depth"),
+        "position": _PLACES.get(str(position.get("type"))),
+        "role": position.get("role"),
+        "depth": position.get("depth"),
+        "order": position.get("order"),
+        "excludeRecursion": recursion.get("prevent_incoming"),
+        "preventRecursion": recursion.get("prevent_outgoing"),
+        "delayUntilRecursion": recursion.get("delay_until"),
+        "probability": raw.get("probability"),
+        "useProbability": True,
+        "sticky": effect.get("sticky"),
+        "cooldown": effect.get("cooldown"),
+        "delay": effect.get("delay"),
+    }
 
 
 def _object(value: object) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from service.formats.format import Format
-from service.formats.report import FormatName, ImportWarning, NoHome, Reading, Skipped, counted
+from service.formats.report import FormatName, ImportWarning, NoHome, Reading, Rules, Skipped, counted
 from service.lore.book import Book, Entry
 from service.lore.errors import FieldError, Invalid, LimitExceeded, UnreadableFile
 from service.lore.text import clean_line
@@ -20,8 +20,8 @@ from service.validation import dump, validate
 NAME = "worldbook"
 VERSION = 1
 MAX_ROWS = 100_000
-_ENTRY = ("title", "content", "aliases", "gist", "tier", "enabled", "extensions")
-_BOOK = ("name", "description", "dialect", "enabled", "settings", "extensions")
+_ENTRY = ("title", "content", "aliases", "gist", "tier", "enabled", "trigger", "extensions")
+_BOOK = ("name", "description", "dialect", "enabled", "settings", "channels", "extensions")
 _KNOWN = {field.name for kind in (Book, Entry) for field in fields(kind)}
 
 
@@ -54,7 +54,7 @@ def read(value: Any) -> Reading:
         raise LimitExceeded(f"{len(rows)} entries in one file", limit=MAX_ROWS, actual=len(rows))
 
     unknown: list[str] = []
-    found = [_entry(row, index, unknown) for index, row in enumerate(rows)]
+    found = [_entry(row, index, body.get("dialect", "world"), unknown) for index, row in enumerate(rows)]
     entries = {index: entry for index, entry in enumerate(found) if isinstance(entry, Entry)}
     try:
         book = validate(Book, {**_cleaned(body, _BOOK, unknown), "entries": tuple(entries.values())})
@@ -63,6 +63,7 @@ def read(value: Any) -> Reading:
     return Reading(
         book=book,
         places=tuple(entries),
+        rules=tuple(map(_rules, entries.values())),
         format=FormatName(name=NAME, version=str(version)),
         skipped=tuple(each for each in found if isinstance(each, Skipped)),
         no_home=counted(unknown),
@@ -91,7 +92,13 @@ FORMAT = Format(
 )
 
 
-def _entry(row: object, index: int, unknown: list[str]) -> Entry | Skipped:
+def _rules(entry: Entry) -> Rules:
+    """What an entry of a world book says to a lorebook: its aliases are keys, canon needs none."""
+    keys = [(alias, alias) for alias in entry.aliases]
+    return Rules(keys=keys, settings={"constant": entry.tier == "canon", "selective": True})
+
+
+def _entry(row: object, index: int, dialect: object, unknown: list[str]) -> Entry | Skipped:
     if not isinstance(row, dict):
         return Skipped(index=index, title=None, kind="not_an_entry", detail="not an object")
     found = _cleaned(row, _ENTRY, unknown)
@@ -101,7 +108,11 @@ def _entry(row: object, index: int, unknown: list[str]) -> Entry | Skipped:
     if isinstance(content, str) and not content.strip():
         return Skipped(index=index, title=title, kind="no_content", detail="an entry without content")
     try:
-        return validate(Entry, found)
+        entry = validate(Entry, found)
+        if (entry.trigger is None) != (dialect == "world"):
+            detail = "a world book has no triggers" if entry.trigger else "an entry of a lorebook needs a trigger"
+            return Skipped(index=index, title=title, kind="invalid", detail=detail)
+        return entry
     except Invalid as error:
         wrong = "; ".join(f"{each.pointer}: {each.detail}" for each in error.errors[:3])
         return Skipped(index=index, title=title, kind="invalid", detail=wrong)

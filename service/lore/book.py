@@ -14,12 +14,14 @@ from unicodedata import category
 
 from annotated_types import Ge, Le, MaxLen, MinLen
 
-STRICT = {"extra": "forbid", "use_attribute_docstrings": True}
-"""Read by pydantic at the edges: a misspelt field is an error, and docstrings reach OpenAPI."""
+from service.lore.strict import STRICT as STRICT
+from service.lore.trigger import EVERYWHERE, Channels, Trigger
 
 Tier = Literal["canon", "relevant"]
-Dialect = Literal["world"]
-VectorState = Literal["ready", "pending", "failed"]
+Dialect = Literal["world", "server", "chat", "sillytavern"]
+WORLD: Dialect = "world"
+"""The dialect of books that are read by meaning; all others are trigger lorebooks."""
+VectorState = Literal["ready", "pending", "failed", "none"]
 HostKind = Literal["character", "story", "novel", "server", "persona", "conversation"]
 HOST_KINDS: tuple[HostKind, ...] = ("character", "story", "novel", "server", "persona", "conversation")
 MAX_HOST_KEY = 200
@@ -58,6 +60,8 @@ class Entry:
     """`canon` goes into every prompt, `relevant` when it fits or is asked for."""
     enabled: bool = True
     """A disabled entry never reaches the model by any path."""
+    trigger: Trigger | None = None
+    """What wakes it, in a trigger lorebook; null in a world book."""
     extensions: Mapping[str, Any] = field(default_factory=dict)
     """What an imported file said that has no field here; kept and written back on export."""
 
@@ -72,7 +76,7 @@ class Entry:
     tokens: int = 0
     """The service's: tokens of title and content as rendered, with the default tokenizer."""
     vectors: VectorState = "pending"
-    """The service's: whether the entry can be found by meaning yet."""
+    """The service's: whether the entry can be found by meaning yet; `none`: entries of lorebooks never are."""
     warnings: tuple[Warning, ...] = ()
     """The service's."""
     updated_at: str | None = None
@@ -81,7 +85,10 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class BookSettings:
-    """How a book is read by meaning, where null means the setting of the service, and whether models write in it."""
+    """How a book is read, where null means the setting of the service, and whether models write in it.
+
+    World books read `places`, `floor` and `living`, chat lorebooks the other three.
+    """
 
     __pydantic_config__ = STRICT
 
@@ -89,6 +96,12 @@ class BookSettings:
     """How many entries may come by meaning."""
     floor: Annotated[float, Ge(-1.0), Le(2.0)] | None = None
     """Score below which nothing is claimed by meaning, instead of the model's calibrated floor."""
+    scan_depth: Annotated[int, Ge(0), Le(100)] | None = None
+    """How many of the newest messages are searched for keys, both sides counted; 0: only constants (chat)."""
+    token_budget: Annotated[int, Ge(100), Le(32_000)] | None = None
+    """Tokens of all attached chat lorebooks together; the largest of theirs wins (chat)."""
+    recursive_scanning: bool | None = None
+    """Whether contents of activated entries, of any book, wake entries of this book (chat)."""
     living: bool = False
     """Whether models may write lasting changes into the book; every write is logged and can be undone."""
 
@@ -127,10 +140,12 @@ class Book:
     name: Annotated[str, MinLen(1), MaxLen(200)]
     description: Annotated[str, MaxLen(10_000)] = ""
     dialect: Dialect = "world"
-    """`world`: read by meaning."""
+    """`world`: read by meaning; `server`, `chat`, `sillytavern`: entries activated by their triggers."""
     enabled: bool = True
     """Turns the whole book off and leaves the switch of each entry untouched."""
     settings: BookSettings = BookSettings()
+    channels: Channels = EVERYWHERE
+    """The channels in which the book is in scope as a whole."""
     entries: tuple[Entry, ...] | None = None
     """In list order; null unless asked for."""
     extensions: Mapping[str, Any] = field(default_factory=dict)

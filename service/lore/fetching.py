@@ -10,7 +10,7 @@ from rapidfuzz.distance import OSA
 from embeddings.windows import sentences
 from service.lore.answer import FetchAnswer, FetchedEntry, MissingName, NearTitle
 from service.lore.book import Entry
-from service.lore.open_book import AttachedBook
+from service.lore.open_book import AttachedBook, world_books
 from service.lore.text import fold
 from service.lore.tokens import Tokenizer
 
@@ -26,6 +26,7 @@ def fetch(books: Sequence[AttachedBook], names: Sequence[str], max_tokens: int, 
     A handle wins over a title of the same letters; a title that several entries bear gives them all. The entry that
     passes the cap is cut at a sentence, those behind it come without content, and all of them say so.
     """
+    books = world_books(books)
     found: dict[tuple[int, int], list[str]] = {}
     missing: list[MissingName] = []
     for name in dict.fromkeys(names):

@@ -60,9 +60,11 @@ class Matcher:
     patterns: tuple[_Pattern, ...]
     nbytes: int
     """Estimated memory, for whoever caches it."""
+    whole_words: bool = True
+    """Whether a hit must begin and end where a word does."""
 
     @classmethod
-    def build(cls, names: Sequence[tuple[int, str]]) -> Self:
+    def build(cls, names: Sequence[tuple[int, str]], *, whole_words: bool = True) -> Self:
         """Build from (owner, alias) pairs; unusable aliases are left out (`unusable` lets a caller report them)."""
         owners: dict[str, dict[tuple[int, str], None]] = {}
         # Folded as one text, since every call has a fixed price; no line holds the separator.
@@ -71,7 +73,7 @@ class Matcher:
             if key := folded.strip(" "):
                 owners.setdefault(key, {})[name] = None
         if not owners:
-            return cls(None, (), 0)
+            return cls(None, (), 0, whole_words)
         keys = [key.encode() for key in owners]
         small = len(keys) <= _DFA_ALIASES
         automaton = BytesAhoCorasick(keys, implementation=Implementation.DFA if small else None)
@@ -79,7 +81,7 @@ class Matcher:
             _Pattern(len(key), any("ı" in alias for _, alias in named), tuple(named)) for key, named in owners.items()
         )
         nbytes = sum(map(len, keys)) * (_DFA_BYTES if small else _NFA_BYTES) + len(names) * _NAME_BYTES
-        return cls(automaton, patterns, nbytes)
+        return cls(automaton, patterns, nbytes, whole_words)
 
     def find(self, folded: Folded) -> list[Hit]:
         """Every hit of every alias, overlapping ones too, by start, then longest first, then order in the book."""
@@ -89,14 +91,10 @@ class Matcher:
         found = self.automaton.find_matches_as_indexes(data, overlapping=True)
         if len(data) != len(text):
             found = self._in_code_points(found, data)
-        last = len(text)
-        kept = []
-        for pattern, start, end in found:
-            if end < last and _same_word(text[end - 1 : end + 1]):
-                continue
-            if start and _same_word(text[start - 1 : start + 1]) and not _after_proclitic(text, start):
-                continue
-            kept.append((start, -end, pattern))
+        if self.whole_words:
+            kept = _whole_words(text, found)
+        else:
+            kept = [(start, -end, pattern) for pattern, start, end in found]
         if folded.ends:
             kept = [hit for hit in kept if not (folded.splits_cluster(hit[0]) or folded.splits_cluster(-hit[1]))]
         kept.sort()
@@ -126,6 +124,19 @@ class Matcher:
                     continue
                 hits.append(Hit(owner, alias, start, end))
         return hits
+
+
+def _whole_words(text: str, found: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """(start, -end, pattern) of the matches that begin and end where a word does."""
+    last = len(text)
+    kept = []
+    for pattern, start, end in found:
+        if end < last and _same_word(text[end - 1 : end + 1]):
+            continue
+        if start and _same_word(text[start - 1 : start + 1]) and not _after_proclitic(text, start):
+            continue
+        kept.append((start, -end, pattern))
+    return kept
 
 
 def unusable(alias: str) -> bool:

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.index import VectorIndex
-from service.lore.book import Book, Entry
+from service.lore import advice
+from service.lore.activation.rules import Lorebook, compile_lorebook
+from service.lore.book import WORLD, Book, Entry, Warning
+from service.lore.dialects import DIALECTS, DialectRules
 from service.lore.lexical import Lexicon
+from service.lore.macros import has_macro, replace_macros
 from service.lore.matching import Matcher
 from service.lore.recipe import embedding_text
 from service.lore.rendering import entry_block, frame_words, index_lines
+from service.lore.request import SillyTavern
 from service.lore.text import fold
 from service.lore.tokens import Tokenizer
 
 SHEETS = 8
 """Tokenizers and labels whose costs a book keeps."""
+LOREBOOKS = 4
+"""Ways in which a lorebook keeps its keys: program settings, and names where keys have macros."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,21 +37,55 @@ class Sheet:
     entries: tuple[Entry, ...]
     tokenizer: Tokenizer
     label: str | None
+    base: Sheet | None = None
+    """The sheet from which this one differs at `changed` only."""
+    changed: tuple[int, ...] = ()
+
+    def spoken(self, macros: Mapping[str, str], ordinals: Sequence[int]) -> Sheet:
+        """The same with macros replaced in the entries of these ordinals."""
+        entries = list(self.entries)
+        for ordinal in ordinals:
+            entry = entries[ordinal]
+            gist = None if entry.gist is None else replace_macros(entry.gist, macros)
+            entries[ordinal] = replace(entry, content=replace_macros(entry.content, macros), gist=gist)
+        return Sheet(
+            entries=tuple(entries),
+            tokenizer=self.tokenizer,
+            label=self.label,
+            base=self,
+            changed=tuple(ordinals),
+        )
 
     @cached_property
     def full(self) -> NDArray[np.int64]:
         """Tokens of each entry's block."""
+        if self.base is not None:
+            full = self.base.full.copy()
+            for ordinal in self.changed:
+                full[ordinal] = self.tokenizer.count(entry_block(self.entries[ordinal], self.label))
+            return full
         return np.array([self.tokenizer.count(entry_block(entry, self.label)) for entry in self.entries], np.int64)
 
     @cached_property
     def lines(self) -> tuple[tuple[str, ...], ...]:
         """Index lines: with the title alone, with a short gist, with a long one."""
+        if self.base is not None:
+            shapes = [list(shape) for shape in self.base.lines]
+            for ordinal in self.changed:
+                for shape, line in zip(shapes, index_lines(self.entries[ordinal]), strict=True):
+                    shape[ordinal] = line
+            return tuple(map(tuple, shapes))
         lines = [index_lines(entry) for entry in self.entries]
         return tuple(tuple(line[shape] for line in lines) for shape in range(3))
 
     @cached_property
     def line_tokens(self) -> NDArray[np.int64]:
         """Tokens of the index lines, shape (3, entries)."""
+        if self.base is not None:
+            tokens = self.base.line_tokens.copy()
+            for ordinal in self.changed:
+                tokens[:, ordinal] = [self.tokenizer.count(shape[ordinal]) for shape in self.lines]
+            return tokens
         counts = [[self.tokenizer.count(line) for line in shape] for shape in self.lines]
         return np.array(counts, np.int64).reshape(3, len(self.entries))
 
@@ -58,15 +99,16 @@ class BookText:
     entries: tuple[Entry, ...]
     """In list order, disabled ones too; an ordinal is a place in this tuple."""
     matcher: Matcher
-    """Over titles and aliases of enabled entries."""
+    """Over titles and aliases of enabled entries; of a trigger lorebook nothing."""
     _sheets: dict[tuple[str, float, str | None], Sheet] = field(default_factory=dict, repr=False, compare=False)
+    _lorebooks: dict[object, Lorebook] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def build(cls, book: Book, entries: tuple[Entry, ...]) -> BookText:
         names = [
             (ordinal, name)
             for ordinal, entry in enumerate(entries)
-            if entry.enabled and book.enabled
+            if entry.enabled and book.enabled and book.dialect == WORLD
             for name in (entry.title, *entry.aliases)
         ]
         return cls(book=book, entries=entries, matcher=Matcher.build(names))
@@ -80,6 +122,40 @@ class BookText:
                 self._sheets.pop(next(iter(self._sheets)), None)
             sheet = self._sheets[key] = Sheet(entries=self.entries, tokenizer=tokenizer, label=label)
         return sheet
+
+    def lorebook(self, dialect: DialectRules, program: SillyTavern, macros: Mapping[str, str]) -> Lorebook:
+        """The triggers and keys of a trigger lorebook; the latest few are kept."""
+        named = tuple(macros.items()) if dialect.key_macros and self.key_macros else ()
+        key = (dialect.dialect, program.whole_words, program.case_sensitive, named)
+        lorebook = self._lorebooks.get(key)
+        if lorebook is None:
+            while len(self._lorebooks) >= LOREBOOKS:
+                self._lorebooks.pop(next(iter(self._lorebooks)), None)
+            lorebook = compile_lorebook(self.book, self.entries, dialect, program, macros)
+            self._lorebooks[key] = lorebook
+        return lorebook
+
+    @cached_property
+    def macros(self) -> tuple[int, ...]:
+        """Ordinals of the entries whose text depends on the names of a request."""
+        return tuple(
+            ordinal
+            for ordinal, entry in enumerate(self.entries)
+            if has_macro(entry.content) or has_macro(entry.gist or "")
+        )
+
+    @cached_property
+    def advice(self) -> tuple[Warning, ...]:
+        """What the author of a lorebook should know about the book."""
+        rows = (row for row in DIALECTS if row.dialect == self.book.dialect and advice.is_recursive(self.book))
+        recursive = [(row, self.lorebook(row, row.program or SillyTavern(), {})) for row in rows]
+        return (*advice.of_book(self.book), *(told for row, each in recursive for told in advice.of_keys(row, each)))
+
+    @cached_property
+    def key_macros(self) -> bool:
+        """Whether the keys depend on the names of a request."""
+        triggers = [entry.trigger for entry in self.entries if entry.trigger]
+        return any(has_macro(key) for trigger in triggers for key in (*trigger.keys, *trigger.secondary_keys))
 
     @cached_property
     def enabled(self) -> NDArray[np.bool_]:
@@ -108,6 +184,11 @@ class BookText:
         return frame_words(texts)
 
     @cached_property
+    def ids(self) -> NDArray[np.int64]:
+        """Entry ids by ordinal."""
+        return np.array([entry.id for entry in self.entries], np.int64)
+
+    @cached_property
     def ordinals(self) -> Mapping[int, int]:
         """Entry id to ordinal."""
         return {entry.id: ordinal for ordinal, entry in enumerate(self.entries)}
@@ -126,7 +207,8 @@ class BookText:
     def nbytes(self) -> int:
         """About how much memory the text side takes once its lexicon and one sheet are built."""
         letters = sum(len(entry.content) + len(entry.title) for entry in self.entries)
-        return 10 * letters + self.matcher.nbytes + 1500 * len(self.entries)
+        keys = sum(len(entry.trigger.keys) for entry in self.entries if entry.trigger)
+        return 10 * letters + self.matcher.nbytes + 1500 * (len(self.entries) + keys)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,3 +237,8 @@ class AttachedBook:
     """The character whose book it is, in a group."""
     via: tuple[str, ...] = ()
     """The hosts that brought it."""
+
+
+def world_books(books: Sequence[AttachedBook]) -> list[AttachedBook]:
+    """Those that are read by meaning and by name; entries of the others come by their triggers only."""
+    return [book for book in books if book.open.text.book.dialect == WORLD]

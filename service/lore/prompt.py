@@ -34,12 +34,18 @@ def section_texts(shelf: Shelf, stable: Stable, volatile: Volatile, *, tools: bo
     )
 
 
-def prompt(shelf: Shelf, stable: Stable, volatile: Volatile, texts: SectionTexts) -> Prompt:
-    """The two parts, each in its frame."""
+def prompt(
+    shelf: Shelf, stable: Stable, volatile: Volatile, texts: SectionTexts, triggered: Sequence[str] = ()
+) -> Prompt:
+    """The two parts, each in its frame. `triggered`: contents of lorebooks, which go ahead of what was retrieved."""
     fixed, moving = (texts.index, "") if stable.index.exists else ("", texts.index)
+    lorebook = rendering.lorebook_block(triggered)
+    tokens = volatile.tokens
+    if lorebook:
+        tokens = (tokens or shelf.frame_cost) + shelf.tokenizer.count(lorebook)
     return Prompt(
         stable=_part(shelf, texts.canon + texts.whole + fixed, stable.tokens),
-        volatile=_part(shelf, texts.named + texts.matched + moving, volatile.tokens),
+        volatile=_part(shelf, lorebook + texts.named + texts.matched + moving, tokens),
     )
 
 

@@ -18,5 +18,10 @@ def embedding_text(entry: Entry) -> str:
 
 
 def text_hash(entry: Entry) -> str:
-    """SHA-256 of the embedding text, in hex: the key under which its vectors are stored."""
+    """SHA-256 of the embedding text, in hex: the key under which its vectors are stored.
+
+    "" for an entry of a lorebook, which nobody looks for by meaning.
+    """
+    if entry.trigger is not None:
+        return ""
     return hashlib.sha256(embedding_text(entry).encode()).hexdigest()

@@ -20,6 +20,7 @@ LONG_GIST = 120
 SHORT_GIST = 48
 NAMED_HEADING = "# Named in the conversation\n"
 MATCHED_HEADING = "# Related to the conversation\n"
+LOREBOOK_HEADING = "# Lorebook\n"
 _FRAME_WORDS = re.compile(r"(?:lore|index)\s*[-\u2010-\u2015_]\s*([0-9a-f]{4,})")
 
 
@@ -83,6 +84,11 @@ def block(title: str, handle: str, label: str | None, content: str) -> str:
 def index_line(title: str, handle: str, gist: str) -> str:
     """One entry on one line."""
     return f"- {title} [{handle}]{f': {gist}' if gist else ''}\n"
+
+
+def lorebook_block(contents: Sequence[str]) -> str:
+    """What trigger lorebooks give, without titles, which are never sent; "" when they give nothing."""
+    return LOREBOOK_HEADING + "".join(f"{content}\n" for content in contents) if contents else ""
 
 
 def index_lines(entry: Entry) -> tuple[str, str, str]:

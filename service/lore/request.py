@@ -8,12 +8,15 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Le, MaxLen, MinLen
 
 from service.lore.book import STRICT
+from service.lore.trigger import Generation, Name, Source
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 IndexMode = Literal["rest", "all", "none"]
 Trace = Literal["used", "full"]
 Token = Annotated[str, MaxLen(4000)]
 Texts = Literal["prompt", "sections", "entries"]
+Lorebooks = Literal["messages", "inline"]
+Strategy = Literal["character_first", "global_first", "evenly"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +29,64 @@ class Message:
     content: Annotated[str, MaxLen(200_000)]
     name: str | None = None
     """Who speaks; never matched."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Names:
+    """Who is who; for the macros `{{user}}`, `{{char}}` and `{{bot}}`. Null: that macro stays as written."""
+
+    __pydantic_config__ = STRICT
+
+    user: Name | None = None
+    char: Name | None = None
+    bot: Name | None = None
+    """Null: as `char`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceText:
+    """A text beside the messages that keys are searched in."""
+
+    __pydantic_config__ = STRICT
+
+    source: Source | Literal["prompt"]
+    """`prompt`: an injected prompt that every entry scans, such as an author's note; the others are searched for
+    entries that ask for them."""
+    text: Annotated[str, MaxLen(200_000)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SillyTavern:
+    """What the program knows beside the messages, and its user's settings with the defaults it ships."""
+
+    __pydantic_config__ = STRICT
+
+    generation: Generation = "normal"
+    max_context: Annotated[int, Ge(0), Le(10_000_000)] = 8192
+    """Tokens of the model's context, of which the budget is a share."""
+    character: Name | None = None
+    """File name of the character without its extension, for filters; null: `names.char`."""
+    character_tags: Annotated[tuple[Name, ...], MaxLen(1000)] | None = None
+    """Null: unknown, tags filter nothing."""
+    texts: Annotated[tuple[SourceText, ...], MaxLen(64)] = ()
+    scan_depth: Annotated[int, Ge(0), Le(1000)] = 2
+    budget_percent: Annotated[int, Ge(0), Le(100)] = 25
+    budget_cap: Annotated[int, Ge(0), Le(10_000_000)] = 0
+    """Most tokens; 0: no cap."""
+    include_names: bool = True
+    """Whether `name: ` stands before each message that has a name when keys are searched."""
+    recursive: bool = True
+    case_sensitive: bool = False
+    whole_words: bool = True
+    min_activations: Annotated[int, Ge(0), Le(1000)] = 0
+    """Widen the scan until so many entries are active; 0: off."""
+    min_activations_depth: Annotated[int, Ge(0), Le(1000)] = 0
+    """How far at most; 0: to the beginning."""
+    max_recursion_steps: Annotated[int, Ge(0), Le(1000)] = 0
+    """Passes in all, 1 for no recursion; 0: no limit. Above 0 there are no minimum activations."""
+    group_scoring: bool = False
+    strategy: Strategy = "character_first"
+    """Whether the books of the character come before the global ones, after them, or sorted together with them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,12 +104,23 @@ class RetrieveRequest:
     """`kind:key` of each host, for example `character:ilse`."""
     books: Annotated[tuple[str, ...], MaxLen(64)] = ()
     """Ids of books to read without a host."""
+    messages_before: Annotated[int, Ge(0), Le(1_000_000)] = 0
+    """How many user and assistant messages precede the first one posted."""
     conversation: Annotated[str, MaxLen(200)] | None = None
-    """The app's own id of the conversation; its attachments join last."""
+    """The app's own id of the conversation; its attachments join last. It seeds chance, and lorebooks keep their state
+    under it; null: no state is kept."""
     turn: Annotated[int, Ge(0)] | None = None
     """The caller's count, kept when a reply is regenerated; default: the number of user messages."""
     response_id: Annotated[str, MaxLen(200)] | None = None
     """The app's own id of the reply about to be written; what the model writes into a living book hangs on it."""
+    names: Names | None = None
+    """For macros; null: they stay as written."""
+    channel: Name | None = None
+    """Where the conversation takes place; null: nothing that is restricted to channels is in scope."""
+    channel_parent: Name | None = None
+    """The channel whose thread `channel` is."""
+    greeting: Annotated[int, Ge(0)] | None = None
+    """Which greeting began the conversation, 0 for the first; null: unknown."""
     model: Annotated[str, MaxLen(200)] | None = None
     """Name of the language model that will read the prompt; it chooses the tokenizer."""
     tokenizer: Annotated[str, MaxLen(200)] | None = None
@@ -71,6 +143,17 @@ class RetrieveRequest:
     """Score below which nothing is claimed by meaning; null: the books' settings, else the model's."""
     exclude: Annotated[tuple[str, ...], MaxLen(1000)] = ()
     """Handles that the model already has in its context: neither sent nor indexed."""
+    lorebooks: Lorebooks = "messages"
+    """`inline`: activated entries of lorebooks go into the volatile part instead of `lorebook.messages`."""
+    sillytavern: SillyTavern | None = None
+    """What only lorebooks of that dialect ask; null: the defaults."""
+
+
+def turn_of(request: RetrieveRequest) -> int:
+    """The turn that the request says, else the number of its user messages."""
+    if request.turn is not None:
+        return request.turn
+    return sum(message.role == "user" for message in request.messages)
 
 
 @dataclass(frozen=True, kw_only=True)

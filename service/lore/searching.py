@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from service.lore import rendering
 from service.lore.answer import SearchItem
 from service.lore.naming import find_named
-from service.lore.open_book import AttachedBook
+from service.lore.open_book import AttachedBook, world_books
 from service.lore.ranking import Meaning, rank
 from service.lore.reasons import Matched, Named
 from service.lore.request import Message
@@ -37,6 +37,7 @@ def search(
 
     No floor holds here: who searches wants the nearest there is; the strength of each says how near that is.
     """
+    books = world_books(books)
     sizes = [len(book.open.text.entries) for book in books]
     starts = [sum(sizes[:number]) for number in range(len(sizes))]
     named = find_named(books, starts, [Message(role="user", content=query)])

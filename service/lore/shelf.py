@@ -5,7 +5,7 @@ Entries are numbered through: a *place* is an entry's ordinal plus the number of
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from service.lore import rendering
 from service.lore.book import Entry
+from service.lore.macros import macro_values
 from service.lore.open_book import AttachedBook, Sheet
+from service.lore.request import Names
 from service.lore.tokens import Tokenizer
 
 S = TypeVar("S", bound=np.generic)
@@ -24,10 +26,22 @@ Places = NDArray[np.int64]
 class Shelf:
     """The entries of the attached books side by side, with what they cost."""
 
-    def __init__(self, books: Sequence[AttachedBook], tokenizer: Tokenizer, exclude: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        books: Sequence[AttachedBook],
+        tokenizer: Tokenizer,
+        exclude: Collection[str] = (),
+        *,
+        names: Names | None = None,
+        beside: Iterable[str] = (),
+    ) -> None:
+        """`names` replace macros; `beside`: other texts that will stand in the frame."""
         self.books = books
         self.tokenizer = tokenizer
-        self.sheets: list[Sheet] = [book.open.text.sheet(tokenizer, book.label) for book in books]
+        macros = [macro_values(names, book.label) for book in books]
+        self.beside = [text for values in macros for text in values.values()]
+        self.beside += beside
+        self.sheets: list[Sheet] = [_sheet(book, tokenizer, values) for book, values in zip(books, macros, strict=True)]
         sizes = [len(book.open.text.entries) for book in books]
         self.starts: list[int] = [sum(sizes[:number]) for number in range(len(sizes))]
         self.book_of = np.repeat(np.arange(len(books)), sizes)
@@ -53,7 +67,8 @@ class Shelf:
     def mark(self) -> str:
         taken: frozenset[str] = frozenset().union(*(book.open.text.frame_words for book in self.books))
         labels = rendering.frame_words(book.label for book in self.books if book.label)
-        return rendering.marker([book.open.text.book.id for book in self.books], taken | labels)
+        beside = rendering.frame_words(self.beside)
+        return rendering.marker([book.open.text.book.id for book in self.books], taken | labels | beside)
 
     def of(self, number: int) -> slice:
         """The places of one book."""
@@ -67,7 +82,9 @@ class Shelf:
         return self.books[int(self.book_of[place])]
 
     def block(self, place: int) -> str:
-        return rendering.entry_block(self.entry(place), self.book(place).label)
+        number = int(self.book_of[place])
+        entry = self.sheets[number].entries[place - self.starts[number]]
+        return rendering.entry_block(entry, self.books[number].label)
 
     def line(self, place: int, shape: int) -> str:
         number = int(self.book_of[place])
@@ -86,6 +103,12 @@ class Shelf:
                 ordinal = book.open.text.ordinals.get(int(number))
                 return None if ordinal is None else start + ordinal
         return None
+
+
+def _sheet(book: AttachedBook, tokenizer: Tokenizer, macros: Mapping[str, str]) -> Sheet:
+    text = book.open.text
+    sheet = text.sheet(tokenizer, book.label)
+    return sheet.spoken(macros, text.macros) if macros and text.macros else sheet
 
 
 def _joined(parts: Sequence[NDArray[S]], kind: type[S]) -> NDArray[S]:

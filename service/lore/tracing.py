@@ -119,7 +119,7 @@ class Tracer:
             hits=self.named.get(place, ()),
         )
 
-    def counts(self) -> tuple[StatusCount, ...]:
+    def counts(self) -> Counter[tuple[Status, str]]:
         """How many entries have each status and kind of reason, without a trace of each."""
         found: Counter[tuple[Status, str]] = Counter()
         shelf = self.shelf
@@ -135,11 +135,7 @@ class Tracer:
         found["counted" if self.index.more else "unmatched", "unmatched"] += others
         found["disabled", "disabled"] += int((~shelf.enabled).sum())
         found["excluded", "excluded"] += int((shelf.enabled & shelf.excluded).sum())
-        return tuple(
-            StatusCount(status=status, reason=reason, count=number)
-            for (status, reason), number in sorted(found.items())
-            if number
-        )
+        return found
 
     def sections(self, traces: Mapping[int, EntryTrace], texts: SectionTexts) -> Sections:
         """What is in the prompt, section by section; with its text when the request wants it."""
@@ -163,6 +159,15 @@ class Tracer:
                 more=self.index.more,
             ),
         )
+
+
+def status_counts(found: Counter[tuple[Status, str]]) -> tuple[StatusCount, ...]:
+    """By status, then reason; what there is none of is left out."""
+    return tuple(
+        StatusCount(status=status, reason=reason, count=number)
+        for (status, reason), number in sorted(found.items())
+        if number
+    )
 
 
 def _rounded(value: float | None) -> float | None:

@@ -11,9 +11,11 @@ from sqlalchemy.exc import IntegrityError
 
 from service.lore.book import Book, BookSettings, EntryCounts
 from service.lore.errors import NameTaken, NotFound, VersionMismatch
+from service.lore.trigger import EVERYWHERE, Channels
 from service.store import entries as stored_entries
 from service.store import ids as book_ids
 from service.store.tables import books, entries
+from service.validation import validate
 
 Sort = Literal["name", "-updated_at"]
 
@@ -79,9 +81,16 @@ def lock(conn: Connection, owner: str, ids: Sequence[str]) -> None:
 
 
 def page(
-    conn: Connection, owner: str, *, q: str | None, sort: Sort, after: tuple[str, str] | None, limit: int
+    conn: Connection,
+    owner: str,
+    *,
+    q: str | None,
+    dialect: str | None = None,
+    sort: Sort,
+    after: tuple[str, str] | None,
+    limit: int,
 ) -> list[Book]:
-    """Up to `limit` books, without entries, whose name or description holds `q`, behind the keyset `after`.
+    """Up to `limit` books, without entries, whose name or description holds `q`, of a dialect, behind `after`.
 
     The keyset is (name or updated_at, id) of the last book of the page before.
     """
@@ -90,6 +99,8 @@ def page(
         query = query.where(
             or_(books.c.name.icontains(q, autoescape=True), books.c.description.icontains(q, autoescape=True))
         )
+    if dialect is not None:
+        query = query.where(books.c.dialect == dialect)
     by, newest_first = (books.c.name, False) if sort == "name" else (books.c.updated_at, True)
     if after is not None:
         beyond = by < after[0] if newest_first else by > after[0]
@@ -189,6 +200,7 @@ def _values(book: Book) -> dict[str, Any]:
         "dialect": book.dialect,
         "enabled": book.enabled,
         "settings": asdict(book.settings),
+        "channels": None if book.channels == EVERYWHERE else asdict(book.channels),
         "extensions": dict(book.extensions),
     }
 
@@ -202,6 +214,7 @@ def _book(row: Row[Any]) -> Book:
         dialect=row.dialect,
         enabled=row.enabled,
         settings=BookSettings(**row.settings),
+        channels=EVERYWHERE if row.channels is None else validate(Channels, row.channels),
         extensions=row.extensions,
         created_at=row.created_at,
         updated_at=row.updated_at,

@@ -28,7 +28,7 @@ _NOT_A_DATABASE = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 
 
 def make_engine(settings: Settings) -> Engine:
-    """An engine with a connection for each request worked on at once, and one for the backlog.
+    """An engine with a connection for each request worked on at once, one for the backlog and one for the request log.
 
     A bare `postgresql://` means psycopg 3. SQLite waits five seconds for a lock unless the URL says `?timeout=`.
     Raises `Unavailable` when the folder cannot be made or the driver is missing.
@@ -37,7 +37,7 @@ def make_engine(settings: Settings) -> Engine:
     if url.drivername in {"postgresql", "postgres"}:
         url = url.set(drivername="postgresql+psycopg")
     options: dict[str, Any] = {
-        "pool_size": settings.threads + 1,
+        "pool_size": settings.threads + 2,
         "max_overflow": 0,
         "hide_parameters": True,  # lore has no place in a log
         "json_serializer": _to_json,

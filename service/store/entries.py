@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Literal
 
 from sqlalchemy import (
@@ -27,7 +27,9 @@ from sqlalchemy import (
 from service.lore.book import Entry, Tier, handle_of
 from service.lore.errors import NotFound
 from service.lore.recipe import text_hash
+from service.lore.trigger import Trigger
 from service.store.tables import books, entries
+from service.validation import validate
 
 Sort = Literal["position", "title"]
 
@@ -204,6 +206,7 @@ def _values(entry: Entry, version: int, now: str) -> dict[str, Any]:
         "gist": entry.gist,
         "tier": entry.tier,
         "enabled": entry.enabled,
+        "trigger": None if entry.trigger is None else asdict(entry.trigger),
         "extensions": dict(entry.extensions),
         "text_hash": text_hash(entry),
         "updated_at": now,
@@ -223,6 +226,7 @@ def as_entry(row: Row[Any]) -> Entry:
         gist=row.gist,
         tier=row.tier,
         enabled=row.enabled,
+        trigger=None if row.trigger is None else validate(Trigger, row.trigger),
         extensions=row.extensions,
         updated_at=row.updated_at,
     )

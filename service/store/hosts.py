@@ -7,10 +7,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, and_, bindparam, delete, insert, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    tuple_,
+    update,
+)
 
 from service.store.dialects import insert_new
-from service.store.tables import attachments, books, cast_members, hosts
+from service.store.tables import attachments, books, cast_members, entries, hosts
 
 
 def _among(table: Table) -> ColumnElement[bool]:
@@ -50,6 +63,8 @@ class StoredHost:
 
     id: HostId
     name: str
+    lineage: str | None
+    """Of a persona: the key that its books hang on."""
     created_at: str
 
 
@@ -61,10 +76,12 @@ class StoredAttachment:
     label: str | None
 
 
-def declare(conn: Connection, host: HostId, name: str, cast: Sequence[HostId], now: str) -> None:
-    """Create the host or replace its name and cast."""
+def declare(
+    conn: Connection, host: HostId, name: str, cast: Sequence[HostId], now: str, lineage: str | None = None
+) -> None:
+    """Create the host or replace its name, cast and lineage."""
     ensure(conn, host, now)
-    conn.execute(update(hosts).where(_is(hosts, host)).values(name=name))
+    conn.execute(update(hosts).where(_is(hosts, host)).values(name=name, lineage=lineage))
     conn.execute(delete(cast_members).where(_is(cast_members, host)))
     if cast:
         conn.execute(
@@ -131,13 +148,40 @@ def replace_attached(conn: Connection, host: HostId, new: Sequence[StoredAttachm
         )
 
 
+def bearing(conn: Connection, book_id: str, kind: str) -> list[HostId]:
+    """The hosts of this kind that the book is attached to."""
+    query = select(attachments.c.kind, attachments.c.key).where(
+        attachments.c.book_id == book_id, attachments.c.kind == kind
+    )
+    return [HostId(kind, key) for kind, key in conn.execute(query.order_by(attachments.c.key))]
+
+
+def sizes(conn: Connection, host: HostId, dialect: str) -> dict[str, int]:
+    """Entries of each of the host's books of this dialect, in order; nobody changes the host until the end."""
+    conn.execute(select(hosts.c.kind).where(_is(hosts, host)).with_for_update())
+    count = select(func.count()).where(entries.c.book_id == books.c.id).scalar_subquery()
+    query = (
+        select(books.c.id, count.label("size"))
+        .join(attachments, attachments.c.book_id == books.c.id)
+        .where(_is(attachments, host), books.c.dialect == dialect)
+        .order_by(attachments.c.position, books.c.id)
+    )
+    return {row.id: row.size for row in conn.execute(query)}
+
+
+def lineages(conn: Connection, wanted: Sequence[HostId]) -> dict[HostId, HostId]:
+    """Where the books of each of these personas hang: on its own key, or on that of its lineage."""
+    found = {HostId(row.kind, row.key): row.lineage for row in conn.execute(_HOSTS, {"hosts": list(wanted)})}
+    return {host: HostId(host.kind, found.get(host) or host.key) for host in wanted}
+
+
 def known_books(conn: Connection, owner: str, ids: Sequence[str]) -> set[str]:
     """Those of the ids that are books of the owner."""
     return set(conn.scalars(_KNOWN_BOOKS, {"owner": owner, "ids": list(ids)}))
 
 
 def _host(row: Row[Any]) -> StoredHost:
-    return StoredHost(HostId(row.kind, row.key), row.name, row.created_at)
+    return StoredHost(HostId(row.kind, row.key), row.name, row.lineage, row.created_at)
 
 
 def _is(table: Table, host: HostId) -> ColumnElement[bool]:

@@ -52,6 +52,7 @@ books = Table(
     Column("dialect", String(32), nullable=False),
     Column("enabled", Boolean, nullable=False),
     Column("settings", JSON, nullable=False),
+    Column("channels", JSON(none_as_null=True)),
     Column("extensions", JSON, nullable=False),
     Column("created_at", String(32), nullable=False),
     Column("updated_at", String(32), nullable=False),
@@ -71,6 +72,7 @@ entries = Table(
     Column("gist", Text),
     Column("tier", String(32), nullable=False),
     Column("enabled", Boolean, nullable=False),
+    Column("trigger", JSON(none_as_null=True)),
     Column("extensions", JSON, nullable=False),
     Column("text_hash", String(64), nullable=False),
     Column("updated_at", String(32), nullable=False),
@@ -83,6 +85,7 @@ hosts = Table(
     Column("kind", String(32), primary_key=True),
     Column("key", String(200), primary_key=True),
     Column("name", Text, nullable=False),
+    Column("lineage", String(200), comment="Of a persona: the key that its books hang on; null is its own."),
     Column("created_at", String(32), nullable=False),
 )
 
@@ -179,6 +182,47 @@ counted_turns = Table(
     Column("entries", JSON, nullable=False, comment="Entry ids by book: what this turn has counted already."),
     Column("at", String(32), nullable=False),
     Index(None, "at"),
+)
+
+conversation_states = Table(
+    "conversation_states",
+    metadata,
+    Column("owner_id", String(200), primary_key=True),
+    Column("conversation", String(200), primary_key=True),
+    Column("turn", BigInteger, primary_key=True, autoincrement=False),
+    Column("state", JSON, nullable=False),
+    Column("updated_at", String(32), nullable=False),
+    Index(None, "updated_at"),
+    comment="What lorebooks remember after a turn; the turn begins with the state of the greatest turn below.",
+)
+
+requests = Table(
+    "requests",
+    metadata,
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("owner_id", String(200), nullable=False),
+    Column("id", String(200), nullable=False),
+    Column("once", String(64), comment="Hash of conversation, turn and response id: such a request counts once."),
+    Column("conversation", String(200)),
+    Column("turn", BigInteger, nullable=False),
+    Column("response_id", String(200)),
+    Column("entered", Integer, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+    Column("created_at", String(32), nullable=False),
+    UniqueConstraint("owner_id", "once"),
+    Index("ix_requests_id", "owner_id", "id"),
+    Index("ix_requests_conversation", "owner_id", "conversation", "turn"),
+    Index("ix_requests_created_at", "created_at"),
+)
+
+request_entries = Table(
+    "request_entries",
+    metadata,
+    Column("number", ForeignKey("requests.number", ondelete="CASCADE"), primary_key=True),
+    Column("handle", String(40), primary_key=True),
+    Index(None, "handle"),
+    comment="The entries that a logged request gave to the model.",
 )
 
 idempotency = Table(

@@ -71,7 +71,7 @@ def of_books(conn: Connection, space_id: str, book_ids: Sequence[str]) -> dict[s
 
 def counts(conn: Connection, space_id: str, book_ids: Sequence[str]) -> dict[str, VectorCounts]:
     """How many entries of each book have no vectors in the space; books without entries are absent."""
-    pending = func.sum(case((vectors.c.text_hash.is_(None), 1), else_=0))
+    pending = func.sum(case((and_(vectors.c.text_hash.is_(None), entries.c.text_hash != ""), 1), else_=0))
     failed = func.sum(case((vectors.c.pieces == 0, 1), else_=0))
     query = (
         select(entries.c.book_id, pending, failed)
@@ -83,8 +83,13 @@ def counts(conn: Connection, space_id: str, book_ids: Sequence[str]) -> dict[str
 
 
 def states(conn: Connection, space_id: str, book_id: str, ids: Sequence[int]) -> dict[int, str]:
-    """`ready`, `pending` or `failed` for each of the entries."""
-    state = case((vectors.c.text_hash.is_(None), "pending"), (vectors.c.pieces == 0, "failed"), else_="ready")
+    """`ready`, `pending`, `failed` or `none` for each of the entries."""
+    state = case(
+        (entries.c.text_hash == "", "none"),
+        (vectors.c.text_hash.is_(None), "pending"),
+        (vectors.c.pieces == 0, "failed"),
+        else_="ready",
+    )
     query = (
         select(entries.c.id, state.label("state"))
         .select_from(entries.outerjoin(vectors, _vectors_in(space_id)))
@@ -105,7 +110,9 @@ def pending(
     query = (
         select(entries)
         .select_from(entries.outerjoin(vectors, _vectors_in(space_id)))
-        .where(vectors.c.text_hash.is_(None), tuple_(entries.c.book_id, entries.c.id) > after)
+        .where(
+            vectors.c.text_hash.is_(None), entries.c.text_hash != "", tuple_(entries.c.book_id, entries.c.id) > after
+        )
         .order_by(entries.c.book_id, entries.c.id)
         .limit(limit)
     )

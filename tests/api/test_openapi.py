@@ -18,6 +18,7 @@ from service.actions.hosting import Attached, Attachment, Host, HostBody
 from service.actions.importing import ImportReport
 from service.actions.living import Discarded
 from service.actions.paging import Page
+from service.actions.requests import LoggedRequest, WholeRequest
 from service.actions.reviewing import Health
 from service.api import about, entries, examples, hosts, living, tools
 from service.lore.answer import FetchAnswer, RetrieveAnswer, SearchAnswer
@@ -31,6 +32,7 @@ from service.validation import dump, validate
 EXAMPLES: dict[str, Any] = {
     "ENTRY_IN": Entry,
     "ENTRY": Entry,
+    "LORE_IN": Entry,
     "BOOK_IN": Book,
     "BOOK": Book,
     "BOOKS": Page[Book],
@@ -52,6 +54,8 @@ EXAMPLES: dict[str, Any] = {
     "LABEL": hosts.Label,
     "ATTACHMENTS": tuple[Attachment, ...],
     "ATTACHED": tuple[Attached, ...],
+    "REQUESTS": Page[LoggedRequest],
+    "REQUEST": WholeRequest,
     "RETRIEVE": RetrieveRequest,
     "RETRIEVED": RetrieveAnswer,
     "PREVIEWED": RetrieveAnswer,
@@ -65,6 +69,7 @@ EXAMPLES: dict[str, Any] = {
     "IMPORTED": ImportReport,
     "IMPORTED_INTO": ImportReport,
     "EXPORTED": ExportReport,
+    "LIMITS": about.Limits,
     "CAPABILITIES": about.Capabilities,
     "READY": about.Readiness,
     "RESTORED": RestoreReport,

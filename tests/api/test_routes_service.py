@@ -35,7 +35,7 @@ def test_what_it_can_do(client: TestClient) -> None:
     assert told["formats"] == list(NAMES)
     assert told["export_formats"] == [*WRITTEN, "png", "charx"]
     assert told["default_tokenizer"] in told["tokenizers"]
-    assert told["dialects"] == ["world"]
+    assert told["dialects"] == ["world", "server", "chat", "sillytavern"]
     assert client.get("/openapi.json").json()["info"]["version"] == told["version"]
 
 

@@ -280,3 +280,22 @@ def test_usage_and_health(worldbook: Worldbook, handles: list[str]) -> None:
     said = worldbook("health", "Tide House").out
     assert f"names 2 entries ({handles[1]}, {handles[2]})" in said
     assert len(worldbook("health", "Tide House", "--json").json["findings"]) == 1
+
+
+def test_a_lorebook(worldbook: Worldbook) -> None:
+    """T3: a lorebook is written, previewed and read from the command line like any book."""
+    worldbook("books", "create", "Dangers", "--dialect", "chat")
+    tide = worldbook(
+        "entries", "add", "Dangers", "--title", "Tide", "--content", "It kills.", "--key", "tide"
+    ).out.strip()
+    worldbook("entries", "add", "Dangers", "--title", "Law", "--content", "No ship.", "--constant")
+    worldbook("entries", "add", "Dangers", "--title", "Fog", "--content", "It hides.", "--key", "fog", "--chance", "0")
+    worldbook("entries", "edit", tide, "--key", "tide", "--key", "flood", "--order", "200")
+    assert entry(worldbook, tide)["trigger"]["keys"] == ["tide", "flood"]
+    assert "tide, flood" in worldbook("entries", "list", "Dangers").out
+    said = worldbook("preview", "--book", "Dangers", "-m", "The flood and the fog come.").out
+    for words in ("always on", "“flood” in message 1", "chance: drawn", "chat lorebooks:", "a lorebook, whose keys"):
+        assert words in said
+    read = worldbook("retrieve", "--book", "Dangers", "-m", "The flood comes.").out
+    assert read.index("It kills.") < read.index("No ship.")
+    assert "a lorebook of the dialect chat" in worldbook("books", "show", "Dangers").out

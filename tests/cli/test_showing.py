@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
@@ -11,6 +12,10 @@ from service.cli.output import visible
 from service.lore import reasons
 from service.validation import dump
 
+WOKEN = reasons.Activated(
+    by="key", key="gate", secondary=(), message=0, source=None, from_entry=None, span=(0, 4), pass_number=1,
+    drawn=None, chance=100,
+)  # fmt: skip
 REASONS = [
     (reasons.Canon(place=1), "canon"),
     (reasons.Canon(place=1, kept_over_budget=True), "canon, kept although over budget"),
@@ -31,6 +36,35 @@ REASONS = [
     (reasons.Disabled(by="entry"), "disabled"),
     (reasons.Disabled(by="book"), "the book is disabled"),
     (reasons.Excluded(), "the request says that the model has it"),
+    (WOKEN, "key “gate” in message 1"),
+    (
+        replace(WOKEN, message=None, from_entry="bakiru-2", drawn=31.25, chance=50),
+        "key “gate” in bakiru-2, drawn 31.2 against 50",
+    ),
+    (replace(WOKEN, by="sticky", key=None), "activated by sticky"),
+    (reasons.Constant(), "always on"),
+    (reasons.OutOfChannel(allowed=("1", "2"), by="book"), "only in the channels 1, 2"),
+    (reasons.Filtered(by="character"), "meant for another character"),
+    (reasons.Chance(drawn=62.04, chance=50), "chance: drawn 62.0 against 50"),
+    (reasons.NoKey(), "no key was found"),
+    (
+        reasons.Secondary(key="gate", logic="not_all", missing=(), present=("salt",)),
+        "“gate” was found, but its secondary keys (not all) did not allow it",
+    ),
+    (reasons.Timed(effect="cooldown", until=12), "cooldown, until there are 12 messages"),
+    (reasons.Timed(effect="is_greeting", until=None), "is greeting"),
+    (reasons.Unreached(rule="delayed"), "waits for the content of another entry"),
+    (
+        reasons.Unreached(rule="excluded"),
+        "only the content of another entry has its key, and it refuses to be woken so",
+    ),
+    (reasons.Outgrouped(group="g", winner="bakiru-2"), "bakiru-2 was taken of the group g"),
+    (reasons.SwitchedOff(), "switched off by @@dont_activate"),
+    (reasons.Nothing(), "activated, but there is nothing to insert"),
+    (
+        reasons.OverLorebookBudget(woken=reasons.Constant(), left=12),
+        "always on, but only 12 of the budget were left",
+    ),
 ]
 
 

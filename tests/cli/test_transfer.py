@@ -234,3 +234,15 @@ def test_figures_that_cannot_be_kept(worldbook: Worldbook, monkeypatch: pytest.M
     assert "WORLDBOOK_DATA_DIR" in ran.err
     monkeypatch.setenv("WORLDBOOK_MODEL", "remote")
     assert "worldbook doctor" in worldbook("calibrate", code=1).err
+
+
+def test_a_file_as_a_lorebook(worldbook: Worldbook, tmp_path: Path) -> None:
+    """T11, T12: `--dialect` reads a file as a lorebook, and the report says what has no home there."""
+    file = tmp_path / "Tides.json"
+    row = {"uid": 0, "key": ["tide"], "comment": "Tide", "content": "It kills.", "sticky": 3, "order": 7}
+    file.write_text(json.dumps({"entries": {"0": row}}))
+    said = worldbook("import", str(file), "--dialect", "server").out
+    assert "without effect here: sticky (1)" in said
+    assert "a lorebook of the dialect server" in worldbook("books", "show", "Tides").out
+    back = json.loads(worldbook("export", "Tides", "--format", "sillytavern").out)
+    assert back["entries"]["0"] == row

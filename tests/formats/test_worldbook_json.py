@@ -140,7 +140,7 @@ def test_newer_versions_are_refused() -> None:
         ({"version": 1, "book": {"name": 7}}, "#/book/name"),
         ({"version": 1, "book": {"name": "N", "entries": {}}}, "#/book/entries"),
         ({"version": 1, "book": {"name": "N", "settings": {"place": 1}}}, "#/book/settings/place"),
-        ({"version": 1, "book": {"name": "N", "dialect": "chat"}}, "#/book/dialect"),
+        ({"version": 1, "book": {"name": "N", "dialect": "chit"}}, "#/book/dialect"),
     ],
 )
 def test_a_wrong_book_names_the_field(value: dict[str, Any], pointer: str) -> None:

@@ -43,14 +43,14 @@ def test_the_same_as_live(client: TestClient, book: str, fields: Json) -> None:
 
 def test_one_function(client: TestClient, book: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """W15: both answer what the one function of the domain decides, so a change of it changes both."""
-    decide = retrieval.retrieve
+    decide = retrieval.decide
     calls: list[retrieval.Prepared] = []
 
     def only_canon(prepared: retrieval.Prepared, *_: Any) -> Any:
         calls.append(prepared)
         return decide(retrieval.prepare(prepared.shelf.books[:0], prepared.request, prepared.shelf.tokenizer, NONE))
 
-    monkeypatch.setattr(retrieval, "retrieve", only_canon)
+    monkeypatch.setattr(retrieval, "decide", only_canon)
     for route in ("retrieve", "preview"):
         answer = ask(client, "E3?", books=[book], route=route)
         assert (answer["prompt"]["stable"]["text"], answer["books"]) == ("", [])

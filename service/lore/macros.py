@@ -1,0 +1,34 @@
+"""`{{user}}`, `{{char}}` and `{{bot}}` in one pass: what was put in is not read again, and nothing else is touched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from service.lore.request import Names
+
+_MACRO = re.compile(r"\{\{(user|char|bot)\}\}", re.IGNORECASE)
+
+
+def macro_values(names: Names | None, label: str | None = None) -> Mapping[str, str]:
+    """What each macro stands for; one that is missing stays as written.
+
+    `label` is the character whose book a text comes from; in a group that is its `{{char}}`.
+    """
+    if names is None:
+        return {}
+    char = label or names.char
+    values = {"user": names.user, "char": char, "bot": names.bot or char}
+    return {macro: value for macro, value in values.items() if value is not None}
+
+
+def has_macro(text: str) -> bool:
+    """Whether `replace_macros` could change the text."""
+    return "{{" in text and _MACRO.search(text) is not None
+
+
+def replace_macros(text: str, values: Mapping[str, str]) -> str:
+    """The text with its macros replaced, in any case (card V3), everything else as written."""
+    if not values or "{{" not in text:
+        return text
+    return _MACRO.sub(lambda found: values.get(found[1].lower(), found[0]), text)
