@@ -5,7 +5,7 @@ its best piece (docs/recall.md: windows find the sentence, pieces keep the conte
 for the nearest rows would visit all of them too, and could not say how the rows of one group combine. FAISS computes
 each inner product on its own, so a score has the same bits whatever other queries are asked with it.
 
-Rows are kept as int8 with one scale a row: a quarter of the memory, fetched faster than float32, for .02 points of R@5
+Rows are kept as int8 with one scale a row: a quarter of the memory, at the speed of float32, for .02 points of R@5
 (G12 of docs/recall.md).
 """
 
