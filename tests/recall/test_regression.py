@@ -35,7 +35,7 @@ def figure(lab: Lab, system: System, trials: Mapping[str, Trial], measure: Measu
 STEPS = [
     # step, kinds, measure, the least that the chain finds, the chain with the step off
     ("directions", ("cross",), Recall(1), CHAIN, 0.7, replace(CHAIN, directions=False)),
-    ("windows", ("deep",), Recall(1), CHAIN, 0.63, replace(CHAIN, windows=False)),
+    ("windows", ("deep",), Recall(1), CHAIN, 0.75, replace(CHAIN, windows=False)),
     ("lexical leg", ("name",), Recall(1), CHAIN, 0.89, replace(CHAIN, spelling=0.0)),
     ("places", ("reply",), Recall(3), FLOORED, 0.8, replace(FLOORED, reading="last")),
 ]
