@@ -61,6 +61,10 @@ class Settings(BaseSettings):
     threads: int = Field(default=40, ge=1)
     """Requests worked on at once; the database pool has as many connections."""
 
+    max_waiting: int = Field(default=200, ge=0)
+    """Requests that may wait for a thread; while so many do, others are refused at once with 503."""
+    max_wait: float = Field(default=10.0, gt=0)
+    """Seconds that a request may wait for a thread; after that it is refused with 503. Work that has begun goes on."""
     max_body_bytes: int = 2_000_000
     """Bytes of a request body; imports have their own limit."""
     max_import_bytes: int = 16_000_000
