@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import platformdirs
 from pydantic import Field, SecretStr
@@ -34,8 +35,10 @@ class Settings(BaseSettings):
 
     model: str = "bundled"
     """`bundled`, `hashing`, `remote`, or a sentence-transformers hub name or folder."""
+    backend: Literal["torch", "openvino"] = "torch"
+    """What runs a local model: `torch`, or `openvino` (the extra `worldbook[openvino]`): same vectors, faster queries."""
     device: str = "auto"
-    """Where a local model runs: `auto`, `cpu`, `cuda`, `mps`."""
+    """Where torch runs a local model: `auto`, `cpu`, `cuda`, `mps`."""
     remote_url: str = ""
     """With `model=remote`: base URL of an OpenAI-compatible embeddings endpoint, up to and including `/v1`."""
     remote_model: str = ""
