@@ -31,6 +31,7 @@ def echo_app() -> FastAPI:
 def main() -> None:
     """Serve on a free port of loopback."""
     listener = socket.create_server(("127.0.0.1", 0))
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
     uvicorn.Server(uvicorn.Config(echo_app(), log_level="warning", access_log=False)).run([listener])
 

@@ -51,14 +51,14 @@ Ask = Callable[[], object]
 
 def chroma(task: Task) -> Ask:
     """A collection per book, vectors only."""
-    collections = _chroma_collections(task)
+    collections = _chroma_collections(task, "vectors")
     query = [task.query.tolist()]
     return lambda: [c.query(query_embeddings=query, n_results=PLACES) for c in collections]
 
 
 def chroma_contains(task: Task) -> Ask:
     """A collection per book, and the entries that contain one of eight words."""
-    collections = _chroma_collections(task)
+    collections = _chroma_collections(task, "contains")
     query = [task.query.tolist()]
     where = {"$or": [{"$contains": word} for word in task.named]}
     return lambda: [
@@ -70,16 +70,15 @@ def chroma_contains(task: Task) -> Ask:
     ]
 
 
-def _chroma_collections(task: Task) -> list[Any]:
+def _chroma_collections(task: Task, prefix: str) -> list[Any]:
     import chromadb
     from chromadb.config import Settings
 
-    client = chromadb.EphemeralClient(Settings(anonymized_telemetry=False, allow_reset=True))
-    client.reset()
+    client = chromadb.EphemeralClient(Settings(anonymized_telemetry=False))
     collections = []
     for number, (texts, vectors) in enumerate(zip(task.texts, task.vectors, strict=True)):
         options = {"hnsw": {"space": "ip"}}
-        collection = client.create_collection(f"book-{number}", embedding_function=None, configuration=options)
+        collection = client.create_collection(f"{prefix}-{number}", embedding_function=None, configuration=options)
         ids = [str(place) for place in range(len(texts))]
         collection.add(ids=ids, embeddings=vectors, documents=texts)
         collections.append(collection)
