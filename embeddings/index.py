@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from embeddings.embedder import Vectors
 
-faiss.omp_set_num_threads(1)  # searches run on many request threads; theirs times FAISS's own would oversubscribe
-
 _BLOCK = 512
 """Rows that stay in the processor's cache while every query visits them."""
 
@@ -95,6 +93,9 @@ class VectorIndex:
             raise ValueError("a query vector is not finite")
         if not self.groups or not len(asked):
             return np.zeros((len(asked), self.groups), np.float32)
+        # Searches run on many request threads; theirs times FAISS's own would oversubscribe. OpenMP keeps this number
+        # per thread, so that saying it once, at import, says it to one thread only.
+        faiss.omp_set_num_threads(1)
         products = np.empty((len(asked), int(self._flat.ntotal)), np.float32)
         for first in range(0, products.shape[1], _BLOCK):
             labels = np.tile(self._labels[first : first + _BLOCK], (len(asked), 1))

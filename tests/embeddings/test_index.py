@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
+import faiss
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -93,3 +96,16 @@ def test_a_group_has_one_score() -> None:
     assert index.groups == 2
     assert np.allclose(index.scores(row), 1.0)
     assert index.nbytes > 53 * 8 * 4
+
+
+def test_every_thread_searches_alone() -> None:
+    """A search keeps to its own thread, whichever thread it is: many run at once."""
+    index = VectorIndex.build(8, some_groups(1, 5))
+    query = unit(np.random.default_rng(2), 1, 8)
+
+    def search(_: int) -> int:
+        index.scores(query)
+        return int(faiss.omp_get_max_threads())
+
+    with ThreadPoolExecutor(3) as pool:
+        assert set(pool.map(search, range(6))) == {1}
