@@ -36,11 +36,13 @@ def resident_mb(pid: int) -> float:
 
 
 @contextmanager
-def serving(environment: Mapping[str, str] | None = None, *, seconds: float = 120.0) -> Iterator[Served]:
+def serving(
+    environment: Mapping[str, str] | None = None, *, seconds: float = 120.0, module: str = "service.cli"
+) -> Iterator[Served]:
     """Start `worldbook serve`, wait until it answers, stop it after the block."""
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("w+") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "service.cli", "serve", "--port", "0"],
+            [sys.executable, "-m", module, "serve", "--port", "0"],
             env={**os.environ, "WORLDBOOK_DATA_DIR": folder, "PYTHONUNBUFFERED": "1", **(environment or {})},
             stdout=subprocess.PIPE,
             stderr=log,
