@@ -54,7 +54,7 @@ def serving(
                 yield Served(address, process.pid, client)
         finally:
             process.terminate()
-            process.wait(30)
+            process.communicate(timeout=30)
 
 
 @contextmanager

@@ -5,10 +5,10 @@
     python -m benchmarks.load batching   3 min   throughput with and without batches of concurrent query embeddings
     python -m benchmarks.load overload   1 min   twice the rate of saturation: who is refused, and how quickly
 
-Twenty books of 300 entries, the more popular ones more often, three a request; 50 conversations of six messages of 5 to
-150 words. Half of the requests bring a new user message, the others repeat a turn (`--share-new`). Model and backend are
-those of the settings. --into writes COMMAND.json into a folder; `steady` and `overload` read the rate from saturate.json
-there, or take `--rate`. --tiny shows that it works.
+Twenty books of 300 entries, the more popular ones more often, three a request; 50 conversations of six messages of 5
+to 150 words. Half of the requests bring a new user message, the others repeat a turn (`--share-new`). Model and backend
+are those of the settings. --into writes COMMAND.json into a folder; `steady` and `overload` read the rate from
+saturate.json there, or take `--rate`. --tiny shows that it works.
 """
 
 from __future__ import annotations

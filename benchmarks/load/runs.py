@@ -55,13 +55,13 @@ class Run:
         return float(1000 * np.percentile(self.latencies, percent)) if len(self.latencies) else float("inf")
 
     def holds(self) -> bool:
-        """Whether the service kept up: no errors, and the last tenth is not served slower than the first half."""
+        """Whether the service kept up: no errors, and the last tenth waits about as long as the first quarter."""
         ordered = sorted(self.results)
-        first, last = ordered[_WARM : len(ordered) // 2], ordered[-max(1, len(ordered) // 10) :]
+        first, last = ordered[_WARM : len(ordered) // 4], ordered[-max(1, len(ordered) // 10) :]
         if self.errors or not first:
             return not self.errors
         early, late = (np.median([seconds for _, seconds, _, _ in part]) for part in (first, last))
-        return bool(late <= 3 * early + 0.1)
+        return bool(late <= 2 * early + 0.1)
 
 
 def open_run(served: Served, bodies: Sequence[Body], rate: float, seed: int) -> Run:

@@ -188,4 +188,4 @@ def _echo() -> Iterator[str]:
         yield process.stdout.readline().strip()
     finally:
         process.terminate()
-        process.wait(30)
+        process.communicate(timeout=30)
