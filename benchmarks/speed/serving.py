@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,6 +40,9 @@ class Caller:
 
     def __init__(self, address: str) -> None:
         self._connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=60)
+
+    def close(self) -> None:
+        self._connection.close()
 
     def post(self, path: str, body: Any) -> Any:
         """The JSON answer. Raises RuntimeError for any status but 200."""
@@ -90,12 +93,10 @@ def measure_serve(size: Size) -> Figures:
         environment = {"WORLDBOOK_DATA_DIR": folder, "WORLDBOOK_EMBED_TIMEOUT": "60"}
         with serving(environment) as served, _echo() as echo_address:
             wait_until_ready(served.client)
-            chat, caller, echo = Chat(books), Caller(served.address), Caller(echo_address)
-            return {
-                **_beside_bare(size, chat, caller, embedder),
-                **_beside_echo(size, chat, caller, echo),
-                **_at_once(size, books, served.address),
-            }
+            chat = Chat(books)
+            with closing(Caller(served.address)) as caller, closing(Caller(echo_address)) as echo:
+                beside = _beside_bare(size, chat, caller, embedder) | _beside_echo(size, chat, caller, echo)
+            return beside | _at_once(size, books, served.address)
 
 
 def _beside_bare(size: Size, chat: Chat, caller: Caller, embedder: Embedder) -> Figures:
@@ -155,17 +156,17 @@ def _at_once(size: Size, books: Sequence[str], address: str) -> Figures:
     chat, numbers = Chat(books, seed=29), count()
     bodies = [chat.one_new() for _ in range(4 * size.requests)]
     parts = [bodies[start::4] for start in range(4)]
-    Caller(address).post("/v1/retrieve", chat.one_new())
 
     def alone(part: Sequence[Any]) -> None:
-        caller = Caller(address)
-        for body in part:
-            caller.post("/v1/retrieve", body)
+        with closing(Caller(address)) as caller:
+            for body in part:
+                caller.post("/v1/retrieve", body)
 
     def crowd(part: Sequence[Any]) -> None:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(alone, [part[start::AT_ONCE] for start in range(AT_ONCE)]))
 
+    alone([chat.one_new()])
     rates: dict[str, list[float]] = {"alone": [], "crowd": []}
     for name, work in (("alone", alone), ("crowd", crowd), ("alone", alone), ("crowd", crowd)):
         part = parts[next(numbers)]
