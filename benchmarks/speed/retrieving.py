@@ -155,7 +155,7 @@ class _Store(ExitStack):
     def grow(self, books: int) -> None:
         """To so many books, the others of one entry each, all embedded."""
         self._books += add_books(self._rt, self._random, [1] * (books - len(self._books)))
-        wait_for_vectors(self._rt, self._books[-1:])
+        wait_for_vectors(self._rt, self._books)
         self.retrieve()
 
     def retrieve(self) -> object:

@@ -46,12 +46,19 @@ class Caller:
 
     def post(self, path: str, body: Any) -> Any:
         """The JSON answer. Raises RuntimeError for any status but 200."""
+        try:
+            status, told = self._post(path, body)
+        except ConnectionError:  # a server ends a connection that was idle for some seconds
+            self._connection.close()
+            status, told = self._post(path, body)
+        if status != 200:
+            raise RuntimeError(f"{path}: {status} {told[:200]!r}")
+        return json.loads(told)
+
+    def _post(self, path: str, body: Any) -> tuple[int, bytes]:
         self._connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
         answer = self._connection.getresponse()
-        told = answer.read()
-        if answer.status != 200:
-            raise RuntimeError(f"{path}: {answer.status} {told[:200]!r}")
-        return json.loads(told)
+        return answer.status, answer.read()
 
 
 class Chat:
