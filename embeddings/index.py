@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from embeddings.embedder import Vectors
 
-faiss.omp_set_num_threads(1)  # searches run on many request threads; theirs times FAISS's own would oversubscribe
-
 _BLOCK = 512
 """Rows that stay in the processor's cache while every query visits them."""
 

@@ -54,7 +54,7 @@ class SentenceTransformerEmbedder:
     ) -> None:
         folder, name = Path(name_or_path), str(name_or_path)
         local = folder.is_dir()
-        loaded = _load(name, local=local, device=device)
+        loaded = load_model(name, local=local, device=device)
         from embeddings import precision
 
         self._tokenizer = loaded.tokenizer
@@ -62,7 +62,7 @@ class SentenceTransformerEmbedder:
         self._query_prompt, self._passage_prompt = _prompts(loaded, model or name)
         self._space = EmbeddingSpace(
             model=model or (folder.resolve().name if local else name),
-            revision=revision or (_weights_hash(folder) if local else _commit(loaded)),
+            revision=revision or (weights_hash(folder) if local else _commit(loaded)),
             dimension=_dimension(loaded, name),
             query_prompt=self._query_prompt,
             passage_prompt=self._passage_prompt,
@@ -159,7 +159,8 @@ class SentenceTransformerEmbedder:
         return bool((np.einsum("ij,ij->i", fast, full) > 0.999).all())
 
 
-def _load(name: str, *, local: bool, device: str | None) -> SentenceTransformer:
+def load_model(name: str, *, local: bool, device: str | None) -> SentenceTransformer:
+    """The model itself, in float32. Raises EmbedderError."""
     try:
         import torch
         import transformers
@@ -205,7 +206,7 @@ def _commit(loaded: SentenceTransformer) -> str:
     return str(getattr(config, "_commit_hash", None) or "")
 
 
-def _weights_hash(folder: Path) -> str:
+def weights_hash(folder: Path) -> str:
     """16 hex digits of every weights file of the folder, in the order of their paths."""
     digest = hashlib.sha256()
     files = (path for path in folder.rglob("*") if path.suffix in {".safetensors", ".bin"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import platformdirs
 from pydantic import Field, SecretStr
@@ -34,8 +35,10 @@ class Settings(BaseSettings):
 
     model: str = "bundled"
     """`bundled`, `hashing`, `remote`, or a sentence-transformers hub name or folder."""
+    backend: Literal["torch", "openvino"] = "torch"
+    """What runs a local model: `torch`, or `openvino` (extra `worldbook[openvino]`): same vectors, faster queries."""
     device: str = "auto"
-    """Where a local model runs: `auto`, `cpu`, `cuda`, `mps`."""
+    """Where torch runs a local model: `auto`, `cpu`, `cuda`, `mps`."""
     remote_url: str = ""
     """With `model=remote`: base URL of an OpenAI-compatible embeddings endpoint, up to and including `/v1`."""
     remote_model: str = ""
@@ -74,6 +77,10 @@ class Settings(BaseSettings):
     threads: int = Field(default=40, ge=1)
     """Requests worked on at once; the database pool has as many connections."""
 
+    max_waiting: int = Field(default=200, ge=0)
+    """Requests that may wait for a thread; while so many do, others are refused at once with 503."""
+    max_wait: float = Field(default=10.0, gt=0)
+    """Seconds that a request may wait for a thread; after that it is refused with 503. Work that has begun goes on."""
     max_body_bytes: int = 2_000_000
     """Bytes of a request body; imports have their own limit."""
     max_import_bytes: int = 16_000_000

@@ -1,11 +1,24 @@
-"""Speed, as ratios within one run.
+"""Speed, as ratios within one run, since machines differ and are noisy.
 
-    python -m benchmarks.speed [retrieve] [match] [activation] [embed] [--json FILE]
+    python -m benchmarks.speed [MEASURE ...] [--into FOLDER] [--tiny]
+    python -m benchmarks.speed --check [MEASURE ...]
 
-retrieve: a warm retrieval over three books of 1,000 entries, six messages of 4 kB, no query embedding, beside a sketch
-of the limit. match: 10,000 aliases in 20 kB, fold and spans included, beside the bare scan of the folded text.
-activation: 100 lorebooks of 250 entries with three keys in 100 messages of 2 kB, beside a loop over every key with
-`re`. embed: passages per second of the default model beside `SentenceTransformer.encode` in float32.
+Measures, with about how long each takes on two cores:
+    retrieve  1 min   a warm retrieval over three books of 1,000 entries, beside a sketch of the limit
+    match     1 min   aliases in 20 kB beside the bare scan and beside loops over the keys, by the number of aliases
+    activation 1 min  100 lorebooks of 250 entries in 100 messages of 2 kB, beside a loop over every key with `re`
+    embed     2 min   passages a second and the time of a query, per backend, beside plain sentence-transformers
+    serve     3 min   POST /v1/retrieve beside a bare embedding and an echo, and sixteen requests at once
+    change    2 min   importing 1,100 entries, copying a book of 5,000
+    start     2 min   from the start to ready, `worldbook --help`
+    memory    2 min   resident memory with ten books of 1,000 entries
+    library   5 min   a retrieval while the store grows to 10,000 books; cold open of a book
+    shelf     5 min   a retrieval while the attached books grow to 100,000 entries
+    peers     4 min   other retrievers on the same work, those that are installed
+
+--into writes MEASURE.json into the folder; docs/performance is where the page and --check read them. --check measures
+again what is written there (by default all but library, shelf and peers) and fails when a ratio is worse by more than
+a quarter than it was, twice in a row.
 """
 
 from __future__ import annotations
@@ -13,167 +26,173 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-Figures = dict[str, float]
+from benchmarks.conditions import conditions
+from benchmarks.speed import goals
+from benchmarks.speed.size import TINY, Figures, Size
+
+RESULTS = Path(__file__).parents[2] / "docs" / "performance"
+MARGIN = 0.25
+"""What is normal between two runs of one ratio on a machine that is not quite quiet."""
 
 
-def measure_retrieve() -> Figures:
-    """Milliseconds of a retrieval and of the sketch, their ratio, the tail, and the cost of a full trace."""
-    import numpy as np
+def _retrieve(size: Size) -> Figures:
+    from benchmarks.speed.retrieving import measure_retrieve
 
-    from benchmarks.speed import sketch
-    from benchmarks.speed.lore import WINDOWS, attached_book, chat, unit, words
-    from benchmarks.speed.timing import alternate, median, percentile
-    from service.lore.ranking import Meaning
-    from service.lore.request import Message, RetrieveRequest
-    from service.lore.retrieval import Defaults, prepare, retrieve
-    from service.tokenizers import tokenizer_for
+    return measure_retrieve(size)
 
-    random = np.random.default_rng(7)
-    vocabulary = words(random, 4000)
-    tokenizer = tokenizer_for(tokenizer="cl100k_base", model=None, default="", margin=1.0)
-    books = [attached_book(random, book_id, 1000, vocabulary) for book_id in ("bakiru", "todane", "gomedi")]
-    messages = chat(random, books, vocabulary)
-    defaults = Defaults(budget_tokens=8000, places=8)
-    asked = tuple(
-        Message(role="user" if place % 2 else "assistant", content=content) for place, content in enumerate(messages)
-    )
-    request = RetrieveRequest(messages=asked)
-    full = RetrieveRequest(messages=asked, trace="full")
-    queries = unit(random, len(prepare(books, request, tokenizer, defaults).queries))
-    sketches = [
-        sketch.SketchBook(book, unit(random, 1000 * (1 + WINDOWS)), np.repeat(np.arange(1000), 1 + WINDOWS), tokenizer)
-        for book in books
+
+def _shelf(size: Size) -> Figures:
+    from benchmarks.speed.retrieving import measure_shelf
+
+    return measure_shelf(size)
+
+
+def _library(size: Size) -> Figures:
+    from benchmarks.speed.retrieving import measure_library
+
+    return measure_library(size)
+
+
+def _match(size: Size) -> Figures:
+    from benchmarks.speed.matching import measure_match
+
+    return measure_match(size)
+
+
+def _activation(size: Size) -> Figures:
+    from benchmarks.speed.activation import measure_activation
+
+    return measure_activation(size)
+
+
+def _embed(size: Size) -> Figures:
+    from benchmarks.speed.embedding import measure_embed
+
+    return measure_embed(size)
+
+
+def _serve(size: Size) -> Figures:
+    from benchmarks.speed.serving import measure_serve
+
+    return measure_serve(size)
+
+
+def _change(size: Size) -> Figures:
+    from benchmarks.speed.changing import measure_change
+
+    return measure_change(size)
+
+
+def _start(size: Size) -> Figures:
+    from benchmarks.speed.starting import measure_start
+
+    return measure_start(size)
+
+
+def _memory(size: Size) -> Figures:
+    from benchmarks.speed.starting import measure_memory
+
+    return measure_memory(size)
+
+
+def _peers(size: Size) -> Figures:
+    from benchmarks.speed.peers import measure_peers
+
+    return measure_peers(size)
+
+
+MEASURES: Mapping[str, Callable[[Size], Figures]] = {
+    "retrieve": _retrieve,
+    "match": _match,
+    "activation": _activation,
+    "embed": _embed,
+    "serve": _serve,
+    "change": _change,
+    "start": _start,
+    "memory": _memory,
+    "library": _library,
+    "shelf": _shelf,
+    "peers": _peers,
+}
+SLOW = ("library", "shelf", "peers")
+"""Not checked unless named."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the chosen measures, print their figures and goals, and write or check them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("measures", nargs="*", metavar="MEASURE", help="default: all")
+    parser.add_argument("--into", type=Path, help="write MEASURE.json into this folder")
+    parser.add_argument("--tiny", action="store_true", help="so little that it only shows that it works")
+    parser.add_argument("--check", action="store_true", help="compare with docs/performance")
+    options = parser.parse_args(arguments)
+    if unknown := set(options.measures) - set(MEASURES):
+        parser.error(f"no measure {', '.join(sorted(unknown))}; there are {', '.join(MEASURES)}")
+    size = TINY if options.tiny else Size()
+    if options.check:
+        return check(options.measures, size, RESULTS)
+    for name in options.measures or MEASURES:
+        around = conditions()
+        figures = MEASURES[name](size)
+        show(name, figures)
+        if options.into:
+            options.into.mkdir(parents=True, exist_ok=True)
+            written = {"measure": name, "tiny": options.tiny, "conditions": around, "figures": figures}
+            (options.into / f"{name}.json").write_text(json.dumps(written, indent=1) + "\n", "utf-8")
+    return 0
+
+
+def check(measures: Sequence[str], size: Size, folder: Path) -> int:
+    """1 when a ratio has fallen back; a measure in which one has is run once more, since machines hiccup."""
+    fallen = 0
+    for name in measures or [name for name in MEASURES if name not in SLOW]:
+        path = folder / f"{name}.json"
+        if not path.exists():
+            print(f"{name}: nothing to compare with in {path}")
+            continue
+        before = json.loads(path.read_text("utf-8"))["figures"]
+        worse = fallen_back(name, before, MEASURES[name](size))
+        if worse:
+            worse = fallen_back(name, before, MEASURES[name](size))
+        fallen += len(worse)
+        for line in worse or [f"{name}: no ratio has fallen back"]:
+            print(line)
+    return 1 if fallen else 0
+
+
+def fallen_back(name: str, before: Figures, now: Figures) -> list[str]:
+    """A line for each ratio of a goal that is worse than before by more than the margin."""
+    was = dict(goals.of_measure(name, before))
+    return [
+        f"{name}: {goal.what}: {value:.3g}, was {was[goal]:.3g}, more than {MARGIN:.0%} worse"
+        for goal, value in goals.of_measure(name, now)
+        if goal in was and not goal.absolute and goal.fallen_back(was[goal], value, MARGIN)
     ]
 
-    def ours(request: RetrieveRequest) -> object:
-        prepared = prepare(books, request, tokenizer, defaults)
-        return retrieve(prepared, Meaning(queries=prepared.queries, vectors=queries))
 
-    seconds = alternate(
-        {
-            "ours": lambda: ours(request),
-            "sketch": lambda: sketch.retrieve(sketches, messages, queries, 8000, 8),
-            "full": lambda: ours(full),
-        },
-        rounds=60,
-    )
-    return {
-        "retrieve_ms": 1000 * median(seconds["ours"]),
-        "sketch_ms": 1000 * median(seconds["sketch"]),
-        "times_the_sketch (goal <= 2)": median(seconds["ours"]) / median(seconds["sketch"]),
-        "p95_over_p50 (goal <= 1.5)": percentile(seconds["ours"], 95) / median(seconds["ours"]),
-        "full_trace_over_used (goal <= 4)": median(seconds["full"]) / median(seconds["ours"]),
-        "queries": len(queries),
-    }
+def show(name: str, figures: Figures) -> None:
+    """Print the figures, and the goals among them."""
+    console = Console()
+    table = Table(name, "")
+    for label, value in figures.items():
+        table.add_row(label, f"{value:.4g}")
+    console.print(table)
+    judged = Table("goal", "measured", "bound", "met")
+    for goal, value in goals.of_measure(name, figures):
+        judged.add_row(goal.what, f"{value:.3g}", _bound(goal), "yes" if goal.met(value) else "no")
+    if judged.row_count:
+        console.print(judged)
 
 
-def measure_match() -> Figures:
-    """Milliseconds of fold, match and spans, and of the bare scan; and how they grow with the aliases."""
-    import ahocorasick_rs
-    import numpy as np
-
-    from benchmarks.speed.lore import names, words
-    from benchmarks.speed.timing import alternate, median
-    from service.lore.matching import Matcher
-    from service.lore.text import fold
-
-    random = np.random.default_rng(11)
-    called = names(random, 100_000)
-    vocabulary = words(random, 4000)
-    parts = [vocabulary[word] for word in random.integers(0, len(vocabulary), 3600)]
-    for place in range(40, len(parts), 100):
-        parts[place] = called[random.integers(1000)]
-    text = " ".join(parts)[:20_000]
-    figures: Figures = {}
-
-    def compare(count: int) -> None:
-        matcher = Matcher.build(list(enumerate(called[:count])))
-        folded = fold(text).text
-        bare = ahocorasick_rs.AhoCorasick([fold(name).text for name in called[:count]])
-        seconds = alternate(
-            {
-                "ours": lambda: matcher.find(fold(text)),
-                "bare": lambda: bare.find_matches_as_indexes(folded, overlapping=True),
-            },
-            rounds=100,
-        )
-        figures[f"match_{count}_ms"] = 1000 * median(seconds["ours"])
-        figures[f"bare_{count}_ms"] = 1000 * median(seconds["bare"])
-
-    for count in (1_000, 10_000, 100_000):
-        compare(count)
-    figures["times_the_bare_scan (goal <= 2.5)"] = figures["match_10000_ms"] / figures["bare_10000_ms"]
-    figures["growth_1000_to_100000 (goal <= 2)"] = figures["match_100000_ms"] / figures["match_1000_ms"]
-    return figures
-
-
-def measure_embed() -> Figures:
-    """Passages per second of the product's encoder and of plain sentence-transformers, on the sample world."""
-    import torch  # before sentence_transformers, which is slow enough to import on its own
-    from sentence_transformers import SentenceTransformer
-
-    from benchmarks.speed.timing import alternate, median
-    from embeddings.bundled import load, unpack
-    from service.formats import read
-    from service.lore.recipe import embedding_text
-    from service.sample import world
-    from service.settings import Settings
-
-    folder = unpack(Settings().cache_dir)
-    plain = SentenceTransformer(str(folder), device="cpu")
-    ours = load(Settings().cache_dir)
-    texts = [embedding_text(entry)[:600] for entry in read(world()).book.entries or ()][:64]
-    seconds = alternate(
-        {
-            "ours": lambda: ours.embed_passages(texts),
-            "plain": lambda: plain.encode(texts, prompt="passage: ", normalize_embeddings=True),
-        },
-        rounds=3,
-    )
-    return {
-        "passages_per_second": len(texts) / median(seconds["ours"]),
-        "plain_float32_per_second": len(texts) / median(seconds["plain"]),
-        "times_plain (goal >= 3 with AMX, else >= 1)": median(seconds["plain"]) / median(seconds["ours"]),
-        "threads": torch.get_num_threads(),
-    }
-
-
-def measure_activation() -> Figures:
-    """Seconds of an activation and of a loop over every key."""
-    from benchmarks.speed import activation
-
-    return activation.measure_activation()
-
-
-MEASURES: dict[str, Callable[[], Figures]] = {
-    "retrieve": measure_retrieve,
-    "match": measure_match,
-    "activation": measure_activation,
-    "embed": measure_embed,
-}
-
-
-def main() -> int:
-    """Run the chosen measures and print their figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("measures", nargs="*", choices=[[], *MEASURES], help="default: all")
-    parser.add_argument("--json", type=Path, help="write the figures here")
-    options = parser.parse_args()
-    results = {name: MEASURES[name]() for name in options.measures or MEASURES}
-    for name, figures in results.items():
-        table = Table(name, "")
-        for label, value in figures.items():
-            table.add_row(label, f"{value:.3g}")
-        Console().print(table)
-    if options.json:
-        options.json.write_text(json.dumps(results, indent=1) + "\n")
-    return 0
+def _bound(goal: goals.Goal) -> Any:
+    return f"{'≤' if goal.at_most else '≥'} {goal.bound:g}"
 
 
 if __name__ == "__main__":

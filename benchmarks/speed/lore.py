@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from embeddings.index import VectorIndex
 from service.lore.book import Book, Entry, handle_of
 from service.lore.open_book import AttachedBook, BookText, OpenBook
+from service.lore.request import Message, RetrieveRequest
 
 DIMENSION = 384
 WINDOWS = 6
@@ -40,10 +42,12 @@ def unit(random: np.random.Generator, rows: int) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def attached_book(random: np.random.Generator, book_id: str, size: int, vocabulary: Sequence[str]) -> AttachedBook:
-    """A book of `size` entries of about a hundred tokens, three names each, seven vectors each."""
+def called_entries(
+    random: np.random.Generator, book_id: str, size: int, vocabulary: Sequence[str]
+) -> tuple[Entry, ...]:
+    """`size` entries of about a hundred tokens, three names each."""
     called = names(random, 3 * size)
-    entries = tuple(
+    return tuple(
         Entry(
             id=number,
             handle=handle_of(book_id, number),
@@ -53,10 +57,25 @@ def attached_book(random: np.random.Generator, book_id: str, size: int, vocabula
         )
         for number in range(size)
     )
+
+
+def attached_book(random: np.random.Generator, book_id: str, size: int, vocabulary: Sequence[str]) -> AttachedBook:
+    """A book of `size` entries of about a hundred tokens, three names each, with as many vectors as an entry has."""
+    entries = called_entries(random, book_id, size, vocabulary)
     text = BookText.build(Book(id=book_id, version=1, name=f"Book {book_id}"), entries)
     vectors = unit(random, size * (1 + WINDOWS)).reshape(size, 1 + WINDOWS, DIMENSION)
     groups = {number: (rows[:1], rows[1:]) for number, rows in enumerate(vectors)}
     return AttachedBook(open=OpenBook(text=text, index=VectorIndex.build(DIMENSION, groups)))
+
+
+def asked(contents: Sequence[str], **fields: Any) -> RetrieveRequest:
+    """The request of a chat whose last message is the user's."""
+    last = len(contents) - 1
+    messages = tuple(
+        Message(role="assistant" if (last - place) % 2 else "user", content=content)
+        for place, content in enumerate(contents)
+    )
+    return RetrieveRequest(messages=messages, **fields)
 
 
 def chat(random: np.random.Generator, books: Sequence[AttachedBook], vocabulary: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Timing two things side by side, so that a noisy machine slows both."""
+"""Timing things side by side, so that a noisy machine slows all of them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 
-def alternate(candidates: Mapping[str, Callable[[], object]], *, rounds: int) -> dict[str, Sequence[float]]:
-    """Seconds of each call, the candidates taking turns; one round of each is thrown away as warm-up."""
+def alternate(
+    candidates: Mapping[str, Callable[[], object]], *, rounds: int, pause: float = 0.0
+) -> dict[str, Sequence[float]]:
+    """Seconds of each call, the candidates taking turns; one round of each is thrown away as warm-up.
+
+    `pause` seconds before each call let the threads of the one before, which spin for a while, go to sleep.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in candidates}
     for number in range(rounds + 1):
         for name, call in candidates.items():
+            time.sleep(pause)
             began = time.perf_counter()
             call()
             if number:

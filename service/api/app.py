@@ -105,7 +105,13 @@ def create_app(settings: Settings, *, load: Callable[[], Embedder] | None = None
             allow_headers=["*"],
             expose_headers=EXPOSED,
         )
-    app.add_middleware(Gate, allowed_hosts=settings.allowed_hosts, origins=settings.cors_origins)
+    app.add_middleware(
+        Gate,
+        allowed_hosts=settings.allowed_hosts,
+        origins=settings.cors_origins,
+        most_waiting=settings.max_waiting,
+        longest_wait=settings.max_wait,
+    )
     return app
 
 

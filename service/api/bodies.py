@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope
 
 from service.api.deps import settings_of
+from service.api.queueing import begun_in_time
 from service.api.refusals import MalformedBody, UnsupportedMediaType
 from service.lore.errors import FieldError, Invalid, TooLarge, UnreadableFile
 from service.validation import parse_json
@@ -31,7 +32,10 @@ MULTIPART_FRAME = 10_000
 
 
 class StrictRoute(APIRoute):
-    """A route that reads its body as strict JSON of bounded size and refuses unknown parameters."""
+    """A route that reads its body as strict JSON of bounded size, refuses unknown parameters, and begins in time."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        super().__init__(path, begun_in_time(endpoint), **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()

@@ -1,4 +1,5 @@
-"""What every request passes first: its id, the hosts and origins that are answered, and the last catch of a fault."""
+"""What every request passes first: its id, the hosts and origins that are answered, the limit of the queue, and the
+last catch of a fault."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.actions.sortable_ids import sortable_id
+from service.api import queueing
 from service.api.problems import respond
 from service.api.refusals import HostNotAllowed, OriginNotAllowed
 from service.lore.errors import WorldbookError
@@ -36,8 +38,18 @@ class Gate:
     Paths are matched as they were sent, still percent-encoded, so that the key of a host may hold a slash.
     """
 
-    def __init__(self, app: ASGIApp, *, allowed_hosts: Sequence[str], origins: Collection[str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        allowed_hosts: Sequence[str],
+        origins: Collection[str],
+        most_waiting: int,
+        longest_wait: float,
+    ) -> None:
         self.app = app
+        self.most_waiting = most_waiting
+        self.longest_wait = longest_wait
         self.allowed_hosts = frozenset(host.lower() for host in allowed_hosts)
         self.origins = frozenset(origins)
 
@@ -77,9 +89,15 @@ class Gate:
         if "*" not in self.allowed_hosts and _without_port(host).lower() not in self.allowed_hosts:
             return HostNotAllowed(host)
         origin = headers.get("origin")
-        if origin is None or scope["method"] in SAFE_METHODS or origin in self.origins or "*" in self.origins:
-            return None
-        return None if _authority(origin) == host.lower() else OriginNotAllowed(origin)
+        if (
+            origin is not None
+            and scope["method"] not in SAFE_METHODS
+            and origin not in self.origins
+            and "*" not in self.origins
+            and _authority(origin) != host.lower()
+        ):
+            return OriginNotAllowed(origin)
+        return queueing.enter(most_waiting=self.most_waiting, seconds=self.longest_wait)
 
 
 class _Sent:

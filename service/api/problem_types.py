@@ -169,7 +169,7 @@ PROBLEM_TYPES = (
         name="overloaded",
         status=503,
         title="The service is busy",
-        when="The database is locked or cannot be reached.",
+        when="Too many requests wait, or this one waited too long; or the database is locked or cannot be reached.",
         remedy="Wait as long as `Retry-After` says and send it again.",
     ),
 )

@@ -69,6 +69,7 @@ TYPE_OF: Mapping[type[errors.WorldbookError], str] = {
     refusals.UnsupportedMediaType: "unsupported-media-type",
     refusals.HostNotAllowed: "host-not-allowed",
     refusals.OriginNotAllowed: "forbidden",
+    refusals.Overloaded: "overloaded",
     refusals.NoSuchRoute: "not-found",
     refusals.MethodNotAllowed: "method-not-allowed",
 }

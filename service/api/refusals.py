@@ -5,6 +5,7 @@ WorldbookError
 ├── UnsupportedMediaType   the body is of another type
 ├── HostNotAllowed         the Host header is not one of this service
 ├── OriginNotAllowed       a web page of another origin wants to change something
+├── Overloaded             too many requests wait for a thread, or this one has waited too long
 ├── NoSuchRoute            nothing has this path
 └── MethodNotAllowed       the path has no such method
 """
@@ -46,6 +47,10 @@ class OriginNotAllowed(WorldbookError):
             f"pages of '{origin}' may not change anything here",
             remedy="If the page is yours, add its origin to the setting WORLDBOOK_CORS_ORIGINS.",
         )
+
+
+class Overloaded(WorldbookError):
+    """Nothing of the request was done."""
 
 
 class NoSuchRoute(WorldbookError):

@@ -107,6 +107,9 @@ def _listening(settings: Settings, *, insecure: bool) -> Iterator[socket.socket]
         )
     try:
         listener = socket.create_server(address[:2], family=family)
+        # Connections inherit it. asyncio sets it only on sockets whose protocol is named, and then the second packet of
+        # an answer waits 40 ms for the caller to acknowledge the first.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise Failure(

@@ -205,7 +205,9 @@ def pass_through(app: ASGIApp) -> tuple[list[Message], BaseException | None]:
 
     scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"host", b"localhost")]}
     try:
-        anyio.run(Gate(app, allowed_hosts=["localhost"], origins=[]), scope, receive, send)
+        anyio.run(
+            Gate(app, allowed_hosts=["localhost"], origins=[], most_waiting=0, longest_wait=1.0), scope, receive, send
+        )
     except BaseException as error:
         return sent, error
     return sent, None

@@ -36,6 +36,7 @@ ERRORS: list[tuple[WorldbookError, int, str, dict[str, object]]] = [
     (refusals.UnsupportedMediaType("text/plain", ("a/b",)), 415, "unsupported-media-type", {}),
     (refusals.HostNotAllowed("x"), 421, "host-not-allowed", {}),
     (refusals.OriginNotAllowed("x"), 403, "forbidden", {}),
+    (refusals.Overloaded("full"), 503, "overloaded", {}),
     (refusals.NoSuchRoute("/x"), 404, "not-found", {}),
     (refusals.MethodNotAllowed("GET", ["POST"]), 405, "method-not-allowed", {}),
 ]

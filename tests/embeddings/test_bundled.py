@@ -11,7 +11,7 @@ from packing import PIECES, pack
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-from embeddings import bundled
+from embeddings import bundled, derived
 from embeddings.embedder import EmbedderError
 
 
@@ -80,7 +80,7 @@ def test_several_at_once(packed: Path, tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         folders = set(pool.map(unpack, range(4)))
     assert list((tmp_path / "cache").iterdir()) == list(folders)
-    assert bundled._intact(folders.pop())
+    assert derived.intact(folders.pop())
 
 
 def test_another_file_is_another_folder(packed: Path, tmp_path: Path) -> None:

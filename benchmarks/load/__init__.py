@@ -1,0 +1,1 @@
+"""How much one process answers, and how it behaves under load."""

@@ -1,0 +1,216 @@
+"""One process under load.
+
+    python -m benchmarks.load saturate   4 min   the rate at which it can no longer keep up
+    python -m benchmarks.load steady     9 min   20,000 requests at half of that rate, as far as nine minutes go
+    python -m benchmarks.load batching   3 min   throughput with and without batches of concurrent query embeddings
+    python -m benchmarks.load overload   1 min   twice the rate of saturation: who is refused, and how quickly
+
+Twenty books of 300 entries, the more popular ones more often, three a request; 50 conversations of six messages of 5
+to 150 words. Half of the requests bring a new user message, the others repeat a turn (`--share-new`). Model and backend
+are those of the settings. --into writes COMMAND.json into a folder; `steady` and `overload` read the rate from
+saturate.json there, or take `--rate`. --tiny shows that it works.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.conditions import conditions
+from benchmarks.load.plan import Work, bodies
+from benchmarks.load.runs import Run, closed_run, open_run
+from benchmarks.server import Served, serving, wait_until_ready
+from benchmarks.speed.library import fill
+from benchmarks.speed.size import Figures
+from service.actions.runtime import load_embedder
+from service.settings import Settings
+
+RESULTS = Path(__file__).parents[2] / "docs" / "performance"
+CALLERS = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """The defaults are what the goals are about."""
+
+    books: int = 20
+    entries: int = 300
+    probe: int = 1_500
+    """Requests that measure throughput."""
+    step_seconds: float = 15.0
+    steady: int = 20_000
+    steady_seconds: float = 480.0
+    batching: int = 400
+
+
+TINY = Size(books=3, entries=8, probe=20, step_seconds=0.5, steady=30, batching=6)
+STEPS = (0.6, 0.75, 0.9, 1.0, 1.1, 1.2, 1.35)
+"""Of the throughput of callers who never pause."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A filled database with a model's vectors."""
+
+    size: Size
+    work: Work
+    environment: Mapping[str, str]
+
+
+@contextmanager
+def _setting(size: Size, share_new: float) -> Iterator[Setting]:
+    space = load_embedder(Settings()).space
+    with TemporaryDirectory() as folder:
+        ids = fill(Path(folder), space, [size.entries] * size.books)
+        yield Setting(size, Work(books=ids, share_new=share_new), {"WORLDBOOK_DATA_DIR": folder})
+
+
+@contextmanager
+def _service(setting: Setting, module: str = "service.cli") -> Iterator[Served]:
+    with serving(setting.environment, module=module) as served:
+        wait_until_ready(served.client)
+        closed_run(served, bodies(setting.work, 10 * len(setting.work.books), seed=1), callers=2)
+        yield served
+
+
+def saturate(setting: Setting, rate: float | None) -> Figures:
+    """Throughput of callers who never pause, then rising rates until one is too high."""
+    size = setting.size
+    with _service(setting) as served:
+        throughput = closed_run(served, bodies(setting.work, size.probe, seed=2), CALLERS).per_second
+        figures: Figures = {"closed_loop_per_second": throughput, "saturation_per_second": 0.0}
+        for number, step in enumerate(STEPS):
+            rate = step * throughput
+            count = max(10, int(rate * size.step_seconds))
+            run = open_run(served, bodies(setting.work, count, seed=10 + number), rate, seed=number)
+            figures |= {f"at_{step:g}_p50_ms": run.percentile(50), f"at_{step:g}_p95_ms": run.percentile(95)}
+            if not run.holds():
+                break
+            figures["saturation_per_second"] = rate
+    return figures
+
+
+def steady(setting: Setting, rate: float | None) -> Figures:
+    """Many requests at half of saturation: percentiles, errors, and memory over time."""
+    assert rate is not None
+    half = rate / 2
+    count = min(setting.size.steady, int(setting.size.steady_seconds * half))
+    with _service(setting) as served:
+        run = open_run(served, bodies(setting.work, count, seed=3), half, seed=3)
+    memory = [mb for _, mb in run.memory]
+    fifth = max(1, len(memory) // 5)
+    early, late = memory[fifth : 2 * fifth] or memory[:1], memory[-fifth:]
+    return {
+        **_told(run),
+        "rate_per_second": half,
+        "memory_of_the_second_fifth_mb": sum(early) / len(early),
+        "memory_of_the_last_fifth_mb": sum(late) / len(late),
+        "memory_growth": (sum(late) / len(late)) / (sum(early) / len(early)),
+    }
+
+
+def overload(setting: Setting, rate: float | None) -> Figures:
+    """Twice the rate of saturation for a while."""
+    assert rate is not None
+    count = max(10, int(2 * rate * setting.size.step_seconds))
+    with _service(setting) as served:
+        run = open_run(served, bodies(setting.work, count, seed=4), 2 * rate, seed=4)
+        refusals = [1000 * seconds for _, seconds, status, _ in run.results if status == 503]
+        health = served.client.get("/healthz").status_code
+    return {
+        **_told(run),
+        "rate_per_second": 2 * rate,
+        "share_refused": run.refused / count,
+        "longest_refusal_ms": max(refusals, default=0.0),
+        "healthz_after": float(health),
+    }
+
+
+def batching(setting: Setting, rate: float | None) -> Figures:
+    """Sixteen callers with new messages only, in turn against a service that batches and one that does not."""
+    work = replace(setting.work, share_new=1.0)
+    rates: dict[str, list[float]] = {"batched": [], "unbatched": []}
+    with ExitStack() as stack:
+        served = {
+            "batched": stack.enter_context(_service(setting)),
+            "unbatched": stack.enter_context(_service(setting, "benchmarks.load.unbatched")),
+        }
+        for turn in range(3):
+            for number, (name, service) in enumerate(served.items()):
+                planned = bodies(work, setting.size.batching, seed=100 + 2 * turn + number)
+                rates[name].append(closed_run(service, planned, callers=16).per_second)
+    middle = {name: sorted(found)[len(found) // 2] for name, found in rates.items()}
+    return {
+        "batched_per_second": middle["batched"],
+        "unbatched_per_second": middle["unbatched"],
+        "batching_gains": middle["batched"] / middle["unbatched"],
+    }
+
+
+def _told(run: Run) -> Figures:
+    return {
+        "requests": float(len(run.results)),
+        "errors": float(run.errors),
+        "answered_per_second": run.per_second,
+        "p50_ms": run.percentile(50),
+        "p95_ms": run.percentile(95),
+        "p99_ms": run.percentile(99),
+        "p99.9_ms": run.percentile(99.9),
+        "p95_over_p50": run.percentile(95) / run.percentile(50),
+    }
+
+
+COMMANDS: Mapping[str, Callable[[Setting, float | None], Figures]] = {
+    "saturate": saturate,
+    "steady": steady,
+    "batching": batching,
+    "overload": overload,
+}
+NEED_RATE = ("steady", "overload")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command, print and write what it measured."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=list(COMMANDS))
+    parser.add_argument("--into", type=Path, help="write COMMAND.json into this folder")
+    parser.add_argument("--rate", type=float, help="saturation in requests a second, instead of saturate.json")
+    parser.add_argument("--share-new", type=float, default=0.5, help="of requests: those with a new message")
+    parser.add_argument("--tiny", action="store_true", help="so little that it only shows that it works")
+    options = parser.parse_args(arguments)
+    rate = options.rate or _saturation(options.into or RESULTS)
+    if options.command in NEED_RATE and not rate:
+        parser.error("no rate is known: run `saturate --into FOLDER` first, or give --rate")
+    around = conditions()
+    with _setting(TINY if options.tiny else Size(), options.share_new) as setting:
+        figures = COMMANDS[options.command](setting, rate)
+    table = Table(options.command, "")
+    for label, value in figures.items():
+        table.add_row(label, f"{value:.4g}")
+    Console().print(table)
+    if options.into:
+        options.into.mkdir(parents=True, exist_ok=True)
+        written = {"measure": options.command, "tiny": options.tiny, "conditions": around, "figures": figures}
+        (options.into / f"{options.command}.json").write_text(json.dumps(written, indent=1) + "\n", "utf-8")
+    return 0
+
+
+def _saturation(folder: Path) -> float | None:
+    path = folder / "saturate.json"
+    if not path.exists():
+        return None
+    rate: float = json.loads(path.read_text("utf-8"))["figures"]["saturation_per_second"]
+    return rate
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""What will be asked, and when: written down before the first request is sent.
+
+Arrivals are those of many callers who do not know of each other (a Poisson process of a fixed rate), so a slow answer
+does not keep the next request from being sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benchmarks.speed.lore import words
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What the requests are like."""
+
+    books: Sequence[str]
+    books_a_request: int = 3
+    share_new: float = 0.5
+    """Of the requests: those with a new user message. The others repeat a turn, like a regeneration or a preview."""
+    words_of_a_message: tuple[int, int] = (5, 150)
+    """Between these, short ones more often."""
+    messages: int = 6
+    conversations: int = 50
+
+
+def arrivals(rate: float, count: int, seed: int) -> np.ndarray:
+    """Seconds from the start at which each of `count` requests is due."""
+    gaps = np.random.default_rng(seed).exponential(1 / rate, count)
+    return np.cumsum(gaps)
+
+
+def bodies(work: Work, count: int, seed: int) -> list[Body]:
+    """Requests of many conversations that go on; each conversation has its books, popular ones more often."""
+    random = np.random.default_rng(seed)
+    vocabulary = words(random, 4000)
+    popularity = 1 / np.arange(1, len(work.books) + 1)
+    popularity /= popularity.sum()
+
+    def said() -> str:
+        low, high = work.words_of_a_message
+        length = int(np.exp(random.uniform(np.log(low), np.log(high))))
+        return " ".join(vocabulary[word] for word in random.integers(0, len(vocabulary), length))
+
+    attached = min(work.books_a_request, len(work.books))
+    chats = [
+        (
+            [work.books[place] for place in random.choice(len(work.books), attached, replace=False, p=popularity)],
+            [said() for _ in range(work.messages)],
+        )
+        for _ in range(work.conversations)
+    ]
+    planned = []
+    for _ in range(count):
+        books, messages = chats[random.integers(len(chats))]
+        if random.random() < work.share_new:
+            messages[:] = [*messages[1:], said()]
+        last = len(messages) - 1
+        roles = ("user", "assistant")
+        told = [{"role": roles[(last - place) % 2], "content": text} for place, text in enumerate(messages)]
+        planned.append({"books": books, "messages": told})
+    return planned

@@ -1,0 +1,12 @@
+"""The service with one query a call of the model, to see what batching gains: python -m benchmarks.load.unbatched."""
+
+from __future__ import annotations
+
+import sys
+
+from embeddings import encoding
+from service.cli import main
+
+if __name__ == "__main__":
+    encoding._QUERIES_A_CALL = 1
+    sys.exit(main())
