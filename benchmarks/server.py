@@ -67,9 +67,9 @@ def running_server(environment: Mapping[str, str] | None = None, *, seconds: flo
 def wait_until_ready(client: httpx.Client, *, seconds: float = 300.0) -> None:
     """Until database and model answer. Raises TimeoutError."""
     end = time.monotonic() + seconds
-    while client.get("/readyz").json()["degraded"]:
+    while (embedding := client.get("/v1").json()["embedding"])["state"] != "ready":
         if time.monotonic() > end:
-            raise TimeoutError(client.get("/readyz").text)
+            raise TimeoutError(f"the model is not ready: {embedding}")
         time.sleep(0.02)
 
 

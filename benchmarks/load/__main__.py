@@ -31,7 +31,7 @@ from benchmarks.load.runs import Run, closed_run, open_run
 from benchmarks.server import Served, serving, wait_until_ready
 from benchmarks.speed.library import fill
 from benchmarks.speed.size import Figures
-from service.actions.runtime import load_embedder
+from service.actions.loading import load_embedder
 from service.settings import Settings
 
 RESULTS = Path(__file__).parents[2] / "docs" / "performance"

@@ -11,7 +11,7 @@ from benchmarks.speed.lore import words
 from benchmarks.speed.size import Figures, Size
 from benchmarks.speed.timing import alternate, median
 from embeddings.embedder import Embedder, EmbedderError
-from service.actions.runtime import load_embedder
+from service.actions.loading import load_embedder
 from service.formats import read
 from service.lore.recipe import embedding_text
 from service.sample import world

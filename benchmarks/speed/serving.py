@@ -25,7 +25,7 @@ from benchmarks.speed.lore import words
 from benchmarks.speed.size import Figures, Size
 from benchmarks.speed.timing import alternate, median, percentile
 from embeddings.embedder import Embedder
-from service.actions.runtime import load_embedder
+from service.actions.loading import load_embedder
 from service.lore.queries import read_by_meaning
 from service.lore.request import Message
 from service.settings import Settings

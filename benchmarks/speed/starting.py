@@ -16,7 +16,7 @@ from benchmarks.speed.lore import attached_book, words
 from benchmarks.speed.retrieving import tokenizer
 from benchmarks.speed.size import Figures, Size
 from benchmarks.speed.timing import alternate, median
-from service.actions.runtime import load_embedder
+from service.actions.loading import load_embedder
 from service.settings import Settings
 
 MESSAGE = "Then let us go before the tide."

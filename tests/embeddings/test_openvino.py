@@ -18,7 +18,7 @@ from embeddings import bundled, conversion, openvino
 from embeddings.embedder import EmbedderError
 from embeddings.openvino import OpenVinoEmbedder
 from embeddings.sentence_transformer import SentenceTransformerEmbedder
-from service.actions.runtime import load_embedder
+from service.actions.loading import load_embedder
 from service.settings import Settings
 
 # not by importing it, since the first import decides about its telemetry
