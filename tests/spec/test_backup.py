@@ -190,9 +190,9 @@ def test_ids_go_on_where_they_were(world: TestClient, other: Serving) -> None:
 
 def test_every_file_survives(client: TestClient, other: Serving) -> None:
     """Backup: books from files of every format are restored whole, with all that is kept of the files for export."""
-    for place, sample in enumerate(SAMPLES):
+    for number, sample in enumerate(SAMPLES):
         if sample.entries:
-            name = f"Sample {place}"
+            name = f"Sample {number}"
             ok(client.post("/v1/books/import", params={"name": name}, content=sample.data), 201)
     file = saved(client, vectors=False)
     with other() as another:

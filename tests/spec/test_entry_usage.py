@@ -9,6 +9,7 @@ from fastapi.testclient import TestClient
 
 from tests.spec.asking import Json, ask, canon, entry, fetch, find, new_book, ok
 from tests.spec.conftest import Serving
+from tests.spec.lorebooks import lorebook, woken
 
 FILLER = [entry(f"Filler {n}", f"{word} " * 90) for n, word in enumerate(["oak", "elm", "fir", "yew", "ash", "box"])]
 
@@ -52,6 +53,21 @@ def test_whole_books_count(client: TestClient) -> None:
     book = new_book(client, entry("A"), entry("B", enabled=False))
     ask(client, "Hm.", books=[book])
     assert uses(client, book) == {"A": 1}
+
+
+@pytest.mark.parametrize("dialect", ["server", "chat", "sillytavern"])
+@pytest.mark.parametrize("lorebooks", ["messages", "inline"])
+def test_what_is_activated_is_used(client: TestClient, dialect: str, lorebooks: str) -> None:
+    """W16: an entry of a lorebook counts the turns in which it was activated, each once; one that slept counts none."""
+    book = lorebook(client, dialect, woken("Gate", "gate"), woken("Door", "door"))
+    again: Json = {"books": [book], "conversation": f"c-{book}", "lorebooks": lorebooks}
+    ask(client, "gate", turn=1, **again)
+    ask(client, "gate", turn=1, **again)
+    ask(client, "The gate.", turn=2, **again)
+    ask(client, "door", route="preview", turn=3, **again)
+    assert uses(client, book) == {"Gate": 2}
+    assert [row["title"] for row in usage(client, book, used="never")] == ["Door"]
+    assert [row["title"] for row in usage(client, book, sort="-uses")] == ["Gate", "Door"]
 
 
 def test_previews_do_not_count(client: TestClient, book: str) -> None:
