@@ -115,6 +115,26 @@ def test_never_used_and_most_used(client: TestClient, book: str) -> None:
     assert found == ["The Law", "Quorl", "The Zweeb", *(f"Filler {n}" for n in range(6))]
 
 
+def test_the_list_of_entries_by_use(client: TestClient, book: str) -> None:
+    """W16: the list of entries is filtered by never used and sorted by most used too, page by page, beside its other
+    filters."""
+    for message in ("Quorl?", "Quorl and The Zweeb."):
+        chat(client, book, message)
+    fetch(client, "Filler 0", books=[book])
+    path = f"/v1/books/{book}/entries"
+    never = ok(client.get(path, params={"used": "never", "q": "filler", "limit": 3}))
+    assert ([row["title"] for row in never["items"]], never["total"]) == (["Filler 1", "Filler 2", "Filler 3"], 5)
+    found: list[str] = []
+    cursor = None
+    while cursor is not None or not found:
+        query = {"sort": "-uses", "limit": "2"} | ({"cursor": cursor} if cursor else {})
+        page = ok(client.get(path, params=query))
+        found += [row["title"] for row in page["items"]]
+        cursor = page["next_cursor"]
+    assert found == ["The Law", "Quorl", "The Zweeb", *(f"Filler {n}" for n in range(6))]
+    assert ok(client.get(path, params={"used": "often"}), 422)["errors"][0]["parameter"] == "used"
+
+
 def test_counts_survive_a_restart(serving: Serving) -> None:
     """W16: what was counted is kept, a counted turn too, and goes with its entry."""
     with serving() as client:
@@ -183,6 +203,26 @@ def test_what_never_appeared(client: TestClient, book: str) -> None:
     assert never["measure"] == 6
     ok(client.patch(f"/v1/books/{book}/entries", json={"ids": [3, 5, 6, 7, 8, 9], "set": {"enabled": False}}))
     assert findings(client, book) == {}
+
+
+@pytest.mark.parametrize("dialect", ["server", "chat", "sillytavern"])
+def test_health_of_a_lorebook(client: TestClient, dialect: str) -> None:
+    """W16: of a lorebook entries that never woke and near duplicates are found; its titles are no names, and no model
+    reads its entries, so nothing is said of those."""
+    twins = (
+        woken("Gate", "gate", content="It opens at low tide."),
+        woken("Gate", "gate", content="It opens at low tide!"),
+    )
+    long = woken("Window", "pane", content="Rain and wind. " * 250 if dialect == "server" else "Rain and wind. " * 900)
+    book = lorebook(client, dialect, *twins, long, woken("Asleep", "zweeb"), woken("Off", "zweeb", enabled=False))
+    for _ in range(20):
+        ask(client, "The gate.", books=[book])
+    found = findings(client, book)
+    assert {kind: each["handles"] for kind, each in found.items()} == {
+        "never_used": [f"{book}-3", f"{book}-4"],
+        "near_duplicates": [f"{book}-1", f"{book}-2"],
+    }
+    assert "keys" in found["never_used"]["remedy"]
 
 
 @pytest.mark.parametrize("query", ["used=often", "sort=uses", "limit=0", "cursor=x"])
