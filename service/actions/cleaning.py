@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from service.lore.book import Book, Dialect, Entry, Warning
+from service.lore.book import SETTINGS_READ, Book, Dialect, Entry, Warning, unread_settings
 from service.lore.errors import FieldError, Invalid
 from service.lore.limits import MAX_CONTENT, SEARCHED
 from service.lore.text import clean_line
@@ -13,10 +13,19 @@ from service.lore.trigger import Trigger
 
 
 def cleaned_book(book: Book) -> Book:
-    """The book with its name as one line. Raises `Invalid` when nothing is left of it."""
+    """The book with its name as one line.
+
+    Raises `Invalid` when nothing is left of it, and for settings that its dialect does not read.
+    """
     name = clean_line(book.name)
-    if not name:
-        raise Invalid([FieldError(pointer="#/name", detail="blank", remedy="give the book a name")])
+    faults = [] if name else [FieldError(pointer="#/name", detail="blank", remedy="give the book a name")]
+    detail = f"books of the dialect {book.dialect} do not read it"
+    remedy = f"leave it out; they read {', '.join(SETTINGS_READ[book.dialect]) or 'no settings'}"
+    faults += [
+        FieldError(pointer=f"#/settings/{setting}", detail=detail, remedy=remedy) for setting in unread_settings(book)
+    ]
+    if faults:
+        raise Invalid(faults)
     return replace(book, name=name)
 
 

@@ -32,11 +32,13 @@ def copy_book(rt: Runtime, book_id: str, copy: Copy) -> Book:
 
     The copy's entries keep their numbers, and vectors stand under the hash of their text, so nothing is embedded. Token
     counts of the answer are zero, to keep it quick: counting them takes as long as opening the book.
+    The copy of a living book is not living, and has no log: whether models write into it, its owner says anew.
     Raises `NotFound`, `Invalid`, `NameTaken`, `LimitExceeded`.
     """
     now = rt.now()
     with writing(rt.engine) as conn:
-        new = cleaned_book(replace(books.read(conn, OWNER, book_id), name=copy.name))
+        source = books.read(conn, OWNER, book_id)
+        new = cleaned_book(replace(source, name=copy.name, settings=replace(source.settings, living=False)))
         count = books.count(conn, OWNER) + 1
         if count > rt.settings.max_books:
             limit = rt.settings.max_books

@@ -37,7 +37,8 @@ class _Used:
     conversation: str | None
     turn: int
     at: datetime
-    sections: tuple[tuple[EntryTrace, ...], ...]
+    in_full: tuple[tuple[EntryTrace, ...], ...]
+    """By section, and those that lorebooks activated."""
 
 
 class UsageCounter:
@@ -59,9 +60,10 @@ class UsageCounter:
 
     def used(self, owner: str, answer: Retrieved, conversation: str | None, turn: int, at: datetime) -> None:
         """A live retrieval answered this; without a conversation each counts."""
-        in_full = (answer.sections.canon, answer.sections.whole, answer.sections.named, answer.sections.matched)
+        sections = (answer.sections.canon, answer.sections.whole, answer.sections.named, answer.sections.matched)
+        in_full = (*(section.entries for section in sections), answer.lorebook.entries)
         with self._changed:
-            self._waiting.append(_Used(owner, conversation, turn, at, tuple(section.entries for section in in_full)))
+            self._waiting.append(_Used(owner, conversation, turn, at, in_full))
             self._changed.notify()
 
     def fetched(self, answer: FetchAnswer) -> None:
@@ -115,7 +117,7 @@ class UsageCounter:
         uses: Counter[EntryKey] = Counter()
         at = self._stamp(batch[-1].at) if batch else ""
         for one in batch:
-            keys = {(trace.book, trace.id) for section in one.sections for trace in section}
+            keys = {(trace.book, trace.id) for entries in one.in_full for trace in entries}
             if one.conversation is None:
                 uses.update(keys)
             else:

@@ -158,22 +158,33 @@ def list_entries(
     enabled: bool | None = None,
     tier: Tier | None = None,
     q: str | None = None,
+    never_used: bool = False,
     sort: stored.Sort = "position",
     content: bool = False,
     limit: int = 50,
     cursor: str | None = None,
 ) -> Page[Entry]:
     """Entries of the book, and how many there are in all. Without `content` the content of each is ""."""
-    by_position = sort == "position"
-    keys = after(cursor, sort, int if by_position else str, int)
+    keys = after(cursor, sort, str if sort == "title" else int, int)
+    if never_used or sort == "-uses":
+        rt.usage.flush()
     with reading(rt.engine) as conn:
         books.read(conn, OWNER, book_id)
         found, total = stored.page(
-            conn, book_id, enabled=enabled, tier=tier, q=q, sort=sort, after=keys, limit=checked_limit(limit) + 1
+            conn,
+            book_id,
+            enabled=enabled,
+            tier=tier,
+            q=q,
+            never_used=never_used,
+            sort=sort,
+            after=keys,
+            limit=checked_limit(limit) + 1,
         )
-    page = page_of(found, limit, sort, lambda entry: (entry.position if by_position else entry.title, entry.id), total)
-    shown = presented_entries(rt, book_id, page.items)
-    return replace(page, items=shown if content else tuple(replace(entry, content="") for entry in shown))
+    page = page_of(found, limit, sort, lambda row: (row[1], row[0].id), total)
+    shown = presented_entries(rt, book_id, [entry for entry, _ in page.items])
+    items = shown if content else tuple(replace(entry, content="") for entry in shown)
+    return Page(items=items, next_cursor=page.next_cursor, total=page.total)
 
 
 def read_entry(rt: Runtime, book_id: str, entry_id: int) -> Entry:

@@ -1,4 +1,4 @@
-"""Everything of the owner as one file of lines, and back: books with their ids, hosts, vectors.
+"""Everything of the owner as one file of lines, and back: books with their ids, hosts, what is remembered, vectors.
 
 The first line names the format, each further one has a table and a row of it, the last one the number of rows by table,
 so that a file that was cut off is noticed. docs/decisions/0009 says why it looks so.
@@ -59,8 +59,9 @@ def backup_file(rt: Runtime, *, vectors: bool = True) -> BinaryIO:
     """A new file, for the caller to close, of all that the owner has, as of one moment.
 
     It is on the disk, so that a slow reader does not keep the database busy. With the vectors nothing has to be
-    embedded again.
+    embedded again. What other processes counted in the last second may be missing.
     """
+    rt.usage.flush()
     with ExitStack() as unless_whole:
         file = unless_whole.enter_context(TemporaryFile())
         _write(rt, file, vectors)

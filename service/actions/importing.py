@@ -14,7 +14,7 @@ from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
 from service.formats import Limits, is_card_file, read
 from service.formats.report import FormatName, ImportWarning, NoHome, Reading, Skipped
-from service.lore.book import STRICT, Book, BookSettings, Dialect, Entry
+from service.lore.book import STRICT, Book, BookSettings, Dialect, Entry, unread_settings
 from service.lore.errors import FieldError, Invalid, LimitExceeded, TooLarge, UnreadableFile
 from service.lore.text import clean_line
 from service.store import books, hosts, vectors
@@ -186,6 +186,8 @@ def _new(rt: Runtime, conn: Connection, found: Reading, book: Book, told: tuple[
     entries = book.entries or ()
     _at_most(len(entries), most_entries(rt, book.dialect), "entries in a book")
     now = rt.now()
+    book, unread = _fitting(book)
+    told = (*told, *unread)
     if book.settings.living:
         book = replace(book, settings=replace(book.settings, living=False))
         detail = "the file is of a living book; no model writes into this one until you set `living`"
@@ -207,11 +209,23 @@ def _replaced(rt: Runtime, conn: Connection, book_id: str, found: Reading, book:
             remedy=f"The first: {found.skipped[0].detail}.",
         )
     _at_most(len(entries), most_entries(rt, book.dialect), "entries in a book")
+    book, unread = _fitting(book)
     removed = stored.clear(conn, book_id)
     books.update_book(conn, book_id, _becomes(books.read(conn, OWNER, book_id), book))
     stored.add(conn, book_id, version, entries, now)
     check_servers(rt, conn, book_id)
-    return _Written(book_id=book_id, found=found, removed=removed)
+    return _Written(book_id=book_id, found=replace(found, warnings=(*unread, *found.warnings)), removed=removed)
+
+
+def _fitting(book: Book) -> tuple[Book, tuple[ImportWarning, ...]]:
+    """The book without settings that its dialect does not read, and a warning for each."""
+    unread = unread_settings(book)
+    usual = BookSettings()
+    detail = f"books of the dialect {book.dialect} do not read it; it was left out"
+    return (
+        replace(book, settings=replace(book.settings, **{name: getattr(usual, name) for name in unread})),
+        tuple(ImportWarning(kind="unread_setting", detail=f"settings.{name}: {detail}") for name in unread),
+    )
 
 
 def _becomes(current: Book, file: Book) -> Book:

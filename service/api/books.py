@@ -64,7 +64,8 @@ def copy_book(
 ) -> Response:
     """A copy of the book that is yours to edit, with its entries under their numbers. Nothing is embedded again.
 
-    Token counts are zero here: read the new book for them.
+    The copy of a living book is not living until you say so. It has no log of writes and no counts of use. Token counts
+    are zero here: read the new book for them.
     """
 
     def create() -> Response:

@@ -97,14 +97,28 @@ def list_entries(
     enabled: Annotated[bool | None, Query(description="Only the enabled or only the disabled ones.")] = None,
     tier: Annotated[Tier | None, Query(description="Only those of this tier.")] = None,
     q: Search = None,
-    sort: Annotated[Literal["position", "title"], Query(description="In list order, or by title.")] = "position",
+    used: Annotated[
+        Literal["never"] | None, Query(description="Only entries that were neither used nor fetched.")
+    ] = None,
+    sort: Annotated[
+        Literal["position", "title", "-uses"], Query(description="In list order, by title, or the most used first.")
+    ] = "position",
     content: Annotated[bool, Query(description='With the content of each; else it is "".')] = False,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Page[Entry]:
     """The entries of a book, page by page, with their total."""
     return editing.list_entries(
-        runtime, book_id, enabled=enabled, tier=tier, q=q, sort=sort, content=content, limit=limit, cursor=cursor
+        runtime,
+        book_id,
+        enabled=enabled,
+        tier=tier,
+        q=q,
+        never_used=used == "never",
+        sort=sort,
+        content=content,
+        limit=limit,
+        cursor=cursor,
     )
 
 

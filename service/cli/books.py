@@ -97,7 +97,7 @@ def create(client: Client, as_json: bool, **fields: str) -> None:
 def copy(client: Client, book: str, name: str, as_json: bool) -> None:
     """Copy a book under another name and print the copy's id.
 
-    The two are edited apart from each other; nothing is embedded again.
+    The two are edited apart from each other; nothing is embedded again. The copy of a living book is not living.
     """
     made = client.call("POST", f"/v1/books/{book_id(client, book)}/copy", json={"name": name})
     print_json(made) if as_json else click.echo(made["id"])

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -77,19 +77,33 @@ class Client:
         self, method: str, path: str, *, params: Mapping[str, Any] | None = None, **options: Any
     ) -> httpx.Response:
         """The whole answer, for what is no JSON."""
+        given = {name: value for name, value in (params or {}).items() if value is not None}
+        with self._reaching():
+            response = self.http.request(method, path, params=given, **options)
+        if response.is_error:
+            raise Problem.of(response)
+        return response
+
+    def download(self, path: str, file: IO[bytes]) -> None:
+        """The answer into a file, piece by piece over a network, however long that takes."""
+        with self._reaching(), self.http.stream("GET", path, timeout=None) as response:
+            if response.is_error:
+                response.read()
+                raise Problem.of(response)
+            for piece in response.iter_bytes():
+                file.write(piece)
+
+    @contextmanager
+    def _reaching(self) -> Iterator[None]:
         import httpx
 
-        given = {name: value for name, value in (params or {}).items() if value is not None}
         try:
-            response = self.http.request(method, path, params=given, **options)
+            yield
         except httpx.RequestError as error:
             raise Failure(
                 f"no service answers at {self.http.base_url}: {error}",
                 remedy="Start it with `worldbook serve`, or leave out --url to work on the database itself.",
             ) from None
-        if response.is_error:
-            raise Problem.of(response)
-        return response
 
     def items(self, path: str, **params: Any) -> Iterator[Any]:
         """The items of a list, page after page."""
@@ -162,6 +176,7 @@ def in_process(host: Hosted) -> httpx.Client:
 
     class InProcess(httpx.BaseTransport):
         def handle_request(self, request: httpx.Request) -> httpx.Response:
+            request.read()  # only what is in memory can be read by the event loop
             return host.portal.call(self._answer, request)
 
         @staticmethod

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import BinaryIO
 
 import click
@@ -36,12 +38,15 @@ def backup(file: Path, ndjson: bool, url: str | None) -> None:
 def _download(file: Path, url: str | None) -> None:
     if file.exists():
         raise Failure(f"{file} is there already", remedy="Name a new file.")
-    with connected(url, model=False) as client:
-        answer = client.send("GET", "/v1/backup", timeout=None)
-    try:
-        file.write_bytes(answer.content)
-    except OSError as error:
-        raise Failure(f"cannot write {file}: {error.strerror}", remedy="Check the folder and its disk.") from None
+    with ExitStack() as ending:
+        client = ending.enter_context(connected(url, model=False))
+        try:
+            with NamedTemporaryFile(dir=file.parent, prefix=f".{file.name}-", delete=False) as whole:
+                ending.callback(Path(whole.name).unlink, missing_ok=True)
+                client.download("/v1/backup", whole)
+            Path(whole.name).replace(file)
+        except OSError as error:
+            raise Failure(f"cannot write {file}: {error.strerror}", remedy="Check the folder and its disk.") from None
     say(f"Wrote {file}. `worldbook restore {file}` brings it back, here or elsewhere.")
 
 
@@ -55,7 +60,7 @@ def restore(client: Client, file: BinaryIO) -> None:
     else, nothing is restored.
     """
     headers = {"Content-Type": "application/x-ndjson"}
-    report = client.send("POST", "/v1/restore", content=file.read(), headers=headers, timeout=None).json()
+    report = client.send("POST", "/v1/restore", content=file, headers=headers, timeout=None).json()
     for table in ("books", "entries", "hosts", "attachments"):
         say(f"{report['restored'][table]} {table} restored, {report['present'][table]} there already")
 

@@ -8,7 +8,7 @@ through `service.validation`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, Literal
 from unicodedata import category
 
@@ -87,7 +87,7 @@ class Entry:
 class BookSettings:
     """How a book is read, where null means the setting of the service, and whether models write in it.
 
-    World books read `places`, `floor` and `living`, chat lorebooks the other three.
+    World books read `places`, `floor` and `living`, chat lorebooks the other three, other lorebooks none.
     """
 
     __pydantic_config__ = STRICT
@@ -103,7 +103,15 @@ class BookSettings:
     recursive_scanning: bool | None = None
     """Whether contents of activated entries, of any book, wake entries of this book (chat)."""
     living: bool = False
-    """Whether models may write lasting changes into the book; every write is logged and can be undone."""
+    """Whether models may write lasting changes into the book; every write is logged and can be undone (world)."""
+
+
+SETTINGS_READ: Mapping[Dialect, tuple[str, ...]] = {
+    "world": ("places", "floor", "living"),
+    "server": (),
+    "chat": ("scan_depth", "token_budget", "recursive_scanning"),
+    "sillytavern": (),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,6 +173,17 @@ class Book:
     """The service's: RFC 3339, UTC, milliseconds."""
     updated_at: str | None = None
     """The service's."""
+
+
+def unread_settings(book: Book) -> tuple[str, ...]:
+    """The names of the settings that the book has and its dialect does not read."""
+    usual = BookSettings()
+    return tuple(
+        item.name
+        for item in fields(BookSettings)
+        if getattr(book.settings, item.name) != getattr(usual, item.name)
+        and item.name not in SETTINGS_READ[book.dialect]
+    )
 
 
 def handle_of(book_id: str, entry_id: int) -> str:

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from rapidfuzz import fuzz
 
-from service.lore.book import STRICT, Entry
+from service.lore.book import STRICT, WORLD, Entry
 from service.lore.open_book import BookText
 from service.lore.text import fold
 from service.lore.tokens import Tokenizer
@@ -23,6 +23,8 @@ ENOUGH_TURNS = 20
 MAX_HANDLES = 50
 ALIKE = 90.0
 """Ratio of the contents of near duplicates, in percent of equal letters (Indel similarity)."""
+_NAMED = "Give them aliases that people say, or a gist that the index shows; or delete them."
+_WOKEN = "Give them keys that people say, or look at what else their trigger wants; or delete them."
 _GRAM = 8
 _SKETCH = 16
 """Texts are compared when they share one of their so many pieces of eight letters with the smallest hashes: the
@@ -55,14 +57,16 @@ def findings(
     tokenizer: Tokenizer,
     most_tokens: int,
 ) -> tuple[Finding, ...]:
-    """All findings about the enabled entries of a book.
+    """All findings about the enabled entries of a book; of a lorebook those that need neither names nor vectors.
 
     `used` has uses and fetches by entry id, `everyday` are sentences of any language that no lore is in, `most_tokens`
     is what the embedding model reads at once.
     """
     enabled = [entry for entry, on in zip(text.entries, text.enabled, strict=True) if on]
+    if text.book.dialect != WORLD:
+        return (*_never_used(enabled, used, _WOKEN), *_near_duplicates(enabled))
     return (
-        *_never_used(enabled, used),
+        *_never_used(enabled, used, _NAMED),
         *_long(text, tokenizer, most_tokens),
         *_near_duplicates(enabled),
         *_common_words(text, everyday),
@@ -70,7 +74,7 @@ def findings(
     )
 
 
-def _never_used(enabled: Collection[Entry], used: Mapping[int, tuple[int, int]]) -> Iterator[Finding]:
+def _never_used(enabled: Collection[Entry], used: Mapping[int, tuple[int, int]], remedy: str) -> Iterator[Finding]:
     turns = max((uses for uses, _ in used.values()), default=0)
     never = [entry.handle for entry in enabled if entry.tier == "relevant" and not any(used.get(entry.id, ()))]
     if turns >= ENOUGH_TURNS and never:
@@ -79,7 +83,7 @@ def _never_used(enabled: Collection[Entry], used: Mapping[int, tuple[int, int]])
             handles=tuple(never[:MAX_HANDLES]),
             measure=len(never),
             detail=f"{len(never)} relevant entries never appeared, while another was used in {turns:,} turns",
-            remedy="Give them aliases that people say, or a gist that the index shows; or delete them.",
+            remedy=remedy,
         )
 
 
@@ -113,7 +117,7 @@ def _near_duplicates(enabled: Sequence[Entry]) -> Iterator[Finding]:
             handles=tuple(entry.handle for entry in alike[:MAX_HANDLES]),
             measure=round(ratio, 1),
             detail=f"{len(alike)} entries say nearly the same, such as {alike[0].title} and {alike[1].title}",
-            remedy="Keep one of them, with the names of all.",
+            remedy="Keep one of them, with the names and keys of all.",
         )
 
 

@@ -49,7 +49,7 @@ class Group:
     names: Annotated[tuple[Name, ...], MaxLen(64)] = ()
     override: bool = False
     """Wins its groups without a draw; of several the one with the highest order."""
-    weight: Annotated[float, Ge(0), Le(1_000_000)] = 100
+    weight: Annotated[float, Ge(0), Le(1_000_000)] = 100.0
     """Share of the draw."""
     scoring: bool | None = None
     """Whether an entry with fewer matching keys than the best of its group leaves; null: the program's setting."""

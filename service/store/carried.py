@@ -1,180 +1,52 @@
 """What a full backup carries: one row for each table, in the order in which the tables are written and restored.
 
-A new table of lasting things gets a row here, and so does a new column, unless it is a field of `Entry` or `Book`: then
-it comes along by itself. A field without which older backups were written needs a default.
+A new table of lasting things gets a row here; one that is not carried is named with the reason.
 """
 
 from __future__ import annotations
 
 import base64
-import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from annotated_types import Ge, Le, MaxLen, MinLen, Predicate
 from sqlalchemy import Column, ColumnElement, Table, select
 
-from embeddings.embedder import EmbeddingSpace
-from service.lore.book import STRICT, Book, Entry, HostKind, is_host_key
 from service.lore.recipe import text_hash
-from service.lore.text import clean_line
+from service.store.carried_rows import (
+    MOST,
+    AttachmentRow,
+    BookRow,
+    CastRow,
+    EntryRow,
+    HostRow,
+    IssuedRow,
+    ResponseRow,
+    SpaceRow,
+    StateRow,
+    UsageRow,
+    VectorRow,
+    WriteRow,
+)
 from service.store.tables import (
     attachments,
     books,
     cast_members,
+    conversation_states,
     entries,
     hosts,
     issued_ids,
+    responses,
     spaces,
+    usage,
     vectors,
+    writes,
 )
 
-MOST = 2**31 - 1
-"""What an integer column of PostgreSQL holds."""
-_WORD = re.compile(r"[a-z]{2,16}")
-_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z")
-_HASH = re.compile(r"[0-9a-f]{64}")
 _FLOAT16 = 2
 """Bytes of a number in a stored vector."""
-
-
-def is_book_id(given: str) -> bool:
-    """Whether it is a word as `ids.issue` makes them."""
-    return _WORD.fullmatch(given) is not None
-
-
-def is_moment(given: str) -> bool:
-    """Whether it is a time as it is stored: RFC 3339, UTC, milliseconds."""
-    return _MOMENT.fullmatch(given) is not None
-
-
-def is_hash(given: str) -> bool:
-    """Whether it is a SHA-256 in hex."""
-    return _HASH.fullmatch(given) is not None
-
-
-def is_one_line(given: str) -> bool:
-    """Whether it is a name as it is stored, without line breaks and blanks around it."""
-    return clean_line(given) == given
-
-
-def is_said(given: str) -> bool:
-    """Whether there is more than white space."""
-    return bool(given.strip())
-
-
-BookId = Annotated[str, Predicate(is_book_id)]
-Moment = Annotated[str, Predicate(is_moment)]
-Line = Annotated[str, MinLen(1), MaxLen(200), Predicate(is_one_line)]
-HostKey = Annotated[str, Predicate(is_host_key)]
-Place = Annotated[int, Ge(0), Le(MOST)]
-Count = Annotated[int, Ge(1), Le(MOST)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class IssuedRow:
-    """A book id that was given out, whether the book is still there or not."""
-
-    __pydantic_config__ = STRICT
-
-    book_id: BookId
-
-
-@dataclass(frozen=True, kw_only=True)
-class BookRow(Book):
-    """A book; what only the service computes is not carried."""
-
-    __pydantic_config__ = STRICT
-
-    id: BookId
-    version: Count
-    next_entry_id: Count
-    name: Line
-    created_at: Moment
-    updated_at: Moment
-    entries: None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class EntryRow(Entry):
-    """An entry of the book `book_id`."""
-
-    __pydantic_config__ = STRICT
-
-    book_id: BookId
-    id: Count
-    position: Place
-    version: Count
-    title: Line
-    content: Annotated[str, MaxLen(100_000), Predicate(is_said)]
-    aliases: Annotated[tuple[Line, ...], MaxLen(64)]
-    updated_at: Moment
-
-
-@dataclass(frozen=True, kw_only=True)
-class HostRow:
-    """A host."""
-
-    __pydantic_config__ = STRICT
-
-    kind: HostKind
-    key: HostKey
-    name: Annotated[str, MaxLen(200), Predicate(is_one_line)]
-    created_at: Moment
-
-
-@dataclass(frozen=True, kw_only=True)
-class CastRow:
-    """Someone who belongs to the cast of a host."""
-
-    __pydantic_config__ = STRICT
-
-    kind: HostKind
-    key: HostKey
-    position: Place
-    member_kind: HostKind
-    member_key: HostKey
-
-
-@dataclass(frozen=True, kw_only=True)
-class AttachmentRow:
-    """A book on a host."""
-
-    __pydantic_config__ = STRICT
-
-    kind: HostKind
-    key: HostKey
-    book_id: BookId
-    position: Place
-    label: Annotated[str, MaxLen(200)] | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class SpaceRow:
-    """A vector space, with the stamp that its id is made of."""
-
-    __pydantic_config__ = STRICT
-
-    id: Annotated[str, MaxLen(64)]
-    stamp: EmbeddingSpace
-    created_at: Moment
-
-
-@dataclass(frozen=True, kw_only=True)
-class VectorRow:
-    """The vectors of a text: float16 rows in base64; null for a text that cannot be embedded."""
-
-    __pydantic_config__ = STRICT
-
-    space_id: Annotated[str, MaxLen(64)]
-    text_hash: Annotated[str, Predicate(is_hash)]
-    pieces: Annotated[int, Ge(0), Le(10_000)]
-    windows: Annotated[int, Ge(0), Le(10_000)]
-    data: str | None
-
 
 Plain = dict[str, Any]
 """A row as plain JSON values, by column."""
@@ -194,7 +66,7 @@ class Carried:
     derived: Callable[[Any, str], Plain] = lambda row, owner: {}
     """Values of the columns that no backup holds, from a row and the owner."""
     aside: tuple[str, ...] = ()
-    """Carried columns in which a stored row may differ and still be the same."""
+    """Carried columns in which a stored row may differ and still be the same; it stays as it is."""
     shared: bool = False
     """Whether a row that is there already stays as it is: its key says all that it is."""
     encoded: tuple[str, ...] = ()
@@ -207,6 +79,11 @@ class Carried:
         """Those that are carried, in the order of the table."""
         known = {field.name for field in fields(self.row)}
         return [column for column in self.table.columns if column.name in known]
+
+    @property
+    def key(self) -> list[Column[Any]]:
+        """What names a row among the owner's."""
+        return [column for column in self.table.primary_key.columns if column.name != "owner_id"]
 
     def told(self, values: Mapping[str, Any]) -> Plain:
         """Carried values of a table's row as JSON has them."""
@@ -223,12 +100,16 @@ class Carried:
         return base64.b64decode(value) if name in self.encoded and value is not None else value
 
 
-def _of_book(owner: str) -> ColumnElement[bool]:
-    return books.c.owner_id == owner
+def _own(table: Table) -> Callable[[str], ColumnElement[bool]]:
+    return lambda owner: table.c.owner_id == owner
+
+
+def _owned(_: Any, owner: str) -> Plain:
+    return {"owner_id": owner}
 
 
 def _in_books(table: Table) -> Callable[[str], ColumnElement[bool]]:
-    return lambda owner: table.c.book_id.in_(select(books.c.id).where(_of_book(owner)))
+    return lambda owner: table.c.book_id.in_(select(books.c.id).where(books.c.owner_id == owner))
 
 
 def _of_texts(owner: str) -> ColumnElement[bool]:
@@ -267,13 +148,23 @@ def _vector_faults(row: VectorRow, dimensions: Mapping[str, int]) -> Iterable[st
 
 CARRIED: tuple[Carried, ...] = (
     Carried(table=issued_ids, row=IssuedRow, shared=True),
-    Carried(table=books, row=BookRow, mine=_of_book, derived=_of_new_book),
+    Carried(table=books, row=BookRow, mine=_own(books), derived=_of_new_book),
     Carried(
         table=entries,
         row=EntryRow,
         mine=_in_books(entries),
         parent=books,
         derived=lambda row, _: {"text_hash": text_hash(row)},
+    ),
+    Carried(table=usage, row=UsageRow, mine=_in_books(usage), aside=("uses", "fetches", "last_used_at")),
+    Carried(table=writes, row=WriteRow, mine=_in_books(writes), parent=books, derived=_owned),
+    Carried(table=responses, row=ResponseRow, mine=_own(responses), derived=_owned, aside=("discarded_at",)),
+    Carried(
+        table=conversation_states,
+        row=StateRow,
+        mine=_own(conversation_states),
+        derived=_owned,
+        aside=("state", "updated_at"),
     ),
     Carried(table=hosts, row=HostRow, aside=("created_at",)),
     Carried(table=cast_members, row=CastRow, parent=hosts),
@@ -283,5 +174,11 @@ CARRIED: tuple[Carried, ...] = (
 )
 """A part stands behind what it is a part of."""
 
-OF_THE_MOMENT = ("idempotency",)
-"""Tables that no backup carries: what is in them is of no use elsewhere, and gone within a day."""
+LEFT_OUT: Mapping[str, str] = {
+    "idempotency": "of no use elsewhere, and gone within a day",
+    "counted_turns": "keeps a turn that is generated again from counting twice; a restored one may",
+    "requests": "a log of what was answered here, bounded by age and size",
+    "request_entries": "a part of the request log",
+    "scope_keys": "a secret: whoever reads a backup could sign scopes with it",
+}
+"""Tables that no backup carries, and why."""

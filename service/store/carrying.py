@@ -37,7 +37,7 @@ class Met:
 
 def rows(conn: Connection, carried: Carried, owner: str) -> Iterator[Plain]:
     """The owner's rows as plain values in the order of their keys, a few of them in memory at a time."""
-    query = select(*carried.columns).order_by(*carried.table.primary_key.columns)
+    query = select(*carried.columns).order_by(*carried.key)
     if carried.mine is not None:
         query = query.where(carried.mine(owner))
     for row in conn.execute(query, execution_options={"yield_per": ROWS_AT_ONCE}):
@@ -58,12 +58,12 @@ def put(conn: Connection, carried: Carried, given: Sequence[Any], parts: Sequenc
     """
     told = [plain(row, carried) for row in given]
     values = [carried.stored(row, each, owner) for row, each in zip(given, told, strict=True)]
-    keys = [_key(carried.table, each) for each in told]
+    keys = [_key(carried, each) for each in told]
     if carried.shared:
-        present = _count(conn, carried.table, list(carried.table.primary_key.columns), keys)
+        present = _count(conn, carried.table, carried.key, keys)
         insert_unless_there(conn, carried.table, values)
         return Met(added=len(set(keys)) - present, present=present)
-    known = _stored(conn, carried, keys)
+    known = _stored(conn, carried, keys, owner)
     differing = [key for key, each in zip(keys, told, strict=True) if _differs(carried, each, known.get(key))]
     if differing:
         raise _conflict(carried.table, differing)
@@ -105,11 +105,13 @@ def largest_book(conn: Connection) -> int:
     return conn.scalar(sizes.order_by(func.count().desc()).limit(1)) or 0
 
 
-def _stored(conn: Connection, carried: Carried, keys: Sequence[Key]) -> dict[Key, Plain]:
+def _stored(conn: Connection, carried: Carried, keys: Sequence[Key], owner: str) -> dict[Key, Plain]:
     """Those of the rows whose key is taken, as they are stored."""
-    query = select(*carried.columns).where(tuple_(*carried.table.primary_key.columns).in_(keys))
+    query = select(*carried.columns).where(tuple_(*carried.key).in_(keys))
+    if "owner_id" in carried.table.primary_key:
+        query = query.where(carried.table.c.owner_id == owner)
     found = (plain(validate(carried.row, carried.told(row._asdict())), carried) for row in conn.execute(query))
-    return {_key(carried.table, each): each for each in found}
+    return {_key(carried, each): each for each in found}
 
 
 def _count(conn: Connection, table: Table, columns: Sequence[Column[Any]], keys: Sequence[Key]) -> int:
@@ -127,8 +129,8 @@ def _differs(carried: Carried, given: Mapping[str, Any], stored: Mapping[str, An
     return stored is not None and any(given[name] != stored[name] for name in given if name not in carried.aside)
 
 
-def _key(table: Table, row: Mapping[str, Any]) -> Key:
-    return tuple(row[column.name] for column in table.primary_key.columns)
+def _key(carried: Carried, row: Mapping[str, Any]) -> Key:
+    return tuple(row[column.name] for column in carried.key)
 
 
 def _named(key: Key) -> str:

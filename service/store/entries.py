@@ -8,9 +8,9 @@ from dataclasses import asdict, replace
 from typing import Any, Literal
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     Row,
-    Select,
     Text,
     and_,
     bindparam,
@@ -28,10 +28,12 @@ from service.lore.book import Entry, Tier, handle_of
 from service.lore.errors import NotFound
 from service.lore.recipe import text_hash
 from service.lore.trigger import Trigger
-from service.store.tables import books, entries
+from service.store.tables import books, entries, usage
 from service.validation import validate
 
-Sort = Literal["position", "title"]
+_WITH_USAGE = entries.outerjoin(usage)
+_USES = func.coalesce(usage.c.uses, 0)
+Sort = Literal["position", "title", "-uses"]
 
 
 def of_books(conn: Connection, book_ids: Sequence[str]) -> dict[str, list[tuple[Entry, str]]]:
@@ -60,22 +62,26 @@ def page(
     enabled: bool | None,
     tier: Tier | None,
     q: str | None,
+    never_used: bool = False,
     sort: Sort,
     after: tuple[int | str, int] | None,
     limit: int,
-) -> tuple[list[Entry], int]:
-    """Up to `limit` entries behind the keyset `after`, and how many there are in all.
+) -> tuple[list[tuple[Entry, int | str]], int]:
+    """Up to `limit` entries behind the keyset `after`, each with what it is sorted by, and how many there are in all.
 
-    `q` is looked for in title, aliases, gist and content, in any case. The keyset is (position or title, id) of the
-    last entry of the page before.
+    `q` is looked for in title, aliases, gist and content, in any case; `never_used` leaves those that were neither used
+    nor fetched. The keyset is (what it is sorted by, id) of the last entry of the page before.
     """
-    query = _filtered(select(entries), book_id, enabled, tier, q)
-    total = conn.scalar(_filtered(select(func.count()).select_from(entries), book_id, enabled, tier, q)) or 0
-    by = entries.c.position if sort == "position" else entries.c.title
+    wanted = _wanted(book_id, enabled, tier, q, never_used)
+    total = conn.scalar(select(func.count()).select_from(_WITH_USAGE).where(*wanted)) or 0
+    by: ColumnElement[Any] = {"position": entries.c.position, "title": entries.c.title, "-uses": _USES}[sort]
+    most_first = sort == "-uses"
     if after is not None:
-        query = query.where(or_(by > after[0], and_(by == after[0], entries.c.id > after[1])))
-    rows = conn.execute(query.order_by(by, entries.c.id).limit(limit))
-    return [as_entry(row) for row in rows], total
+        beyond = by < after[0] if most_first else by > after[0]
+        wanted.append(or_(beyond, and_(by == after[0], entries.c.id > after[1])))
+    query = select(entries, by.label("sorted_by")).select_from(_WITH_USAGE).where(*wanted)
+    rows = conn.execute(query.order_by(by.desc() if most_first else by, entries.c.id).limit(limit))
+    return [(as_entry(row), row.sorted_by) for row in rows], total
 
 
 def order(conn: Connection, book_id: str) -> list[int]:
@@ -185,16 +191,20 @@ def _all_found(book_id: str, wanted: Sequence[int], found: Sequence[int]) -> Non
         raise absent(book_id, missing)
 
 
-def _filtered(query: Select[Any], book_id: str, enabled: bool | None, tier: Tier | None, q: str | None) -> Select[Any]:
-    query = query.where(entries.c.book_id == book_id)
+def _wanted(
+    book_id: str, enabled: bool | None, tier: Tier | None, q: str | None, never_used: bool
+) -> list[ColumnElement[bool]]:
+    wanted = [entries.c.book_id == book_id]
     if enabled is not None:
-        query = query.where(entries.c.enabled.is_(enabled))
+        wanted.append(entries.c.enabled.is_(enabled))
     if tier is not None:
-        query = query.where(entries.c.tier == tier)
+        wanted.append(entries.c.tier == tier)
     if q:
         texts = (entries.c.title, cast(entries.c.aliases, Text), entries.c.gist, entries.c.content)
-        query = query.where(or_(*(column.icontains(q, autoescape=True) for column in texts)))
-    return query
+        wanted.append(or_(*(column.icontains(q, autoescape=True) for column in texts)))
+    if never_used:
+        wanted.append(_USES + func.coalesce(usage.c.fetches, 0) == 0)
+    return wanted
 
 
 def _values(entry: Entry, version: int, now: str) -> dict[str, Any]:

@@ -164,6 +164,7 @@ def test_backup_as_lines(worldbook: Worldbook, coast: str, tmp_path: Path, monke
     assert "worldbook restore" in worldbook("backup", "--ndjson", str(file)).out
     assert "is there already" in worldbook("backup", "--ndjson", str(file), code=1).err
     assert "cannot write" in worldbook("backup", "--ndjson", str(tmp_path / "absent" / "x"), code=1).err
+    assert list(tmp_path.glob(".all*")) == []
     monkeypatch.setenv("WORLDBOOK_DATA_DIR", str(tmp_path / "elsewhere"))
     assert "1 books restored, 0 there already" in worldbook("restore", str(file)).out
     assert worldbook("books", "list", "--json").json == before

@@ -112,6 +112,22 @@ def test_commands_on_a_running_service(demo: Server, tmp_path: Path) -> None:
     assert not (tmp_path / "data").exists()
 
 
+def test_a_backup_over_the_network(demo: Server, tmp_path: Path) -> None:
+    """Backup: with --url a running service is backed up into a file, which is whole, and restored from it."""
+    env = environment(tmp_path / "data")
+    file = tmp_path / "all.ndjson"
+
+    def run(*arguments: str) -> str:
+        command = [sys.executable, "-m", "service.cli", *arguments, "--url", demo.url]
+        return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
+
+    assert "Wrote" in run("backup", "--ndjson", str(file))
+    first, *_, last = file.read_bytes().splitlines()
+    assert (json.loads(first)["format"], json.loads(last)["end"]["books"]) == ("worldbook-backup", 1)
+    assert "0 books restored, 1 there already" in run("restore", str(file))
+    assert [each.name for each in tmp_path.iterdir()] == ["all.ndjson"]
+
+
 @pytest.mark.model
 def test_lore_answers_a_french_chat(tmp_path: Path) -> None:
     """W7, W14: with the default model, a French chat finds the Japanese entry on salt lung by meaning."""

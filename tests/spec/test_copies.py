@@ -9,8 +9,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 from service.store.engine import make_engine, migrate
-from tests.spec.asking import ask, canon, embedded, entry, in_full, new_book, ok, read_book
+from tests.spec.asking import Json, ask, canon, embedded, entry, in_full, new_book, ok, read_book
 from tests.spec.conftest import Serving
+from tests.spec.lorebooks import active, lorebook, woken
+from tests.spec.writing import LIVING, call_write, model_writes, scope, writes
 
 OWN = {"id", "name", "created_at", "updated_at", "entries", "version", "tokens"}
 """Tokens count the handles, and those begin with the id."""
@@ -62,6 +64,55 @@ def test_a_copy_is_the_same_book_of_its_own(client: TestClient) -> None:
     assert ok(client.post(f"/v1/books/{copy}/entries", json=entry("New")), 201)["items"][0]["id"] == 5
     assert read_book(client, book) == before
     assert in_full(ask(client, "The Porta", books=[copy])) == ["Coast", "Gate", "New"]
+
+
+def test_a_copy_of_a_living_book(client: TestClient) -> None:
+    """Copies: no model writes into the copy of a living book until its owner says so, and it has no log of writes; the
+    other book goes on living."""
+    book = new_book(client, entry("Oru", "Alive."), **LIVING, description="By the sea.")
+    model_writes(client, book, "Oru", "Dead.", handle=f"{book}-1")
+    copy = copied(client, book, f"Copy of {book}")
+    assert [read_book(client, each)["settings"]["living"] for each in (book, copy)] == [True, False]
+    assert read_book(client, copy)["entries"][0]["content"] == "Dead."
+    assert writes(client, copy) == []
+    token = scope(client, book, copy, conversation=f"c-{copy}")
+    assert call_write(client, token, title="Oru", content="Risen.", handle=f"{copy}-1")["is_error"]
+    assert not call_write(client, token, title="Oru", content="Risen.", handle=f"{book}-1")["is_error"]
+    assert read_book(client, copy)["entries"][0]["content"] == "Dead."
+
+
+CHANNELS: Json = {"ids": ["general"], "unresolved": ["lobby"]}
+LOREBOOKS: dict[str, tuple[Json, Json]] = {
+    "server": ({"channels": CHANNELS}, {"at": "before", "channels": {"ids": ["general"]}, "logic": "not_all"}),
+    "chat": (
+        {"settings": {"scan_depth": 2, "token_budget": 500, "recursive_scanning": True}},
+        {"priority": 7, "role": "assistant", "whole_words": False},
+    ),
+    "sillytavern": ({}, {"sticky": 2, "group": {"names": ["g"], "weight": 5}, "recursion": {"exclude": True}}),
+}
+
+
+@pytest.mark.parametrize("dialect", LOREBOOKS)
+def test_a_copy_of_a_lorebook(client: TestClient, dialect: str) -> None:
+    """Copies: the copy of a lorebook has its triggers, channels and settings, activates as it does, and is exported as
+    the same file."""
+    fields, trigger = LOREBOOKS[dialect]
+    sought = {"secondary_keys": ["tide", "moon"], "order": 3, "chance": 99.5}
+    asleep = woken("Asleep", "door", enabled=False)
+    book = lorebook(
+        client, dialect, woken("Gate", "gate", **sought, **trigger), woken("Always", constant=True), asleep, **fields
+    )
+    copy = copied(client, book, f"Copy of {book}")
+    before, after = (read_book(client, each) for each in (book, copy))
+    assert [each["trigger"] for each in after["entries"]] == [each["trigger"] for each in before["entries"]]
+    assert authored(after) == authored(before)
+    assert (after["dialect"], after["channels"], after["settings"]) == (dialect, before["channels"], before["settings"])
+    asked: Json = {"channel": "general", "conversation": f"c-{book}", "turn": 1}
+    assert active(client, copy, "the gate, the tide", **asked) == active(client, book, "the gate, the tide", **asked)
+    assert len(active(client, copy, "the gate, the tide", **asked)) == 2
+    for format in ("sillytavern", "worldbook"):
+        files = [client.get(f"/v1/books/{each}/export", params={"format": format}).text for each in (book, copy)]
+        assert files[0].replace(before["name"], after["name"]) == files[1]
 
 
 Failing = tuple[Callable[[str], str], Any, int, str]

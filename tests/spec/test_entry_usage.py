@@ -9,6 +9,7 @@ from fastapi.testclient import TestClient
 
 from tests.spec.asking import Json, ask, canon, entry, fetch, find, new_book, ok
 from tests.spec.conftest import Serving
+from tests.spec.lorebooks import lorebook, woken
 
 FILLER = [entry(f"Filler {n}", f"{word} " * 90) for n, word in enumerate(["oak", "elm", "fir", "yew", "ash", "box"])]
 
@@ -54,6 +55,21 @@ def test_whole_books_count(client: TestClient) -> None:
     assert uses(client, book) == {"A": 1}
 
 
+@pytest.mark.parametrize("dialect", ["server", "chat", "sillytavern"])
+@pytest.mark.parametrize("lorebooks", ["messages", "inline"])
+def test_what_is_activated_is_used(client: TestClient, dialect: str, lorebooks: str) -> None:
+    """W16: an entry of a lorebook counts the turns in which it was activated, each once; one that slept counts none."""
+    book = lorebook(client, dialect, woken("Gate", "gate"), woken("Door", "door"))
+    again: Json = {"books": [book], "conversation": f"c-{book}", "lorebooks": lorebooks}
+    ask(client, "gate", turn=1, **again)
+    ask(client, "gate", turn=1, **again)
+    ask(client, "The gate.", turn=2, **again)
+    ask(client, "door", route="preview", turn=3, **again)
+    assert uses(client, book) == {"Gate": 2}
+    assert [row["title"] for row in usage(client, book, used="never")] == ["Door"]
+    assert [row["title"] for row in usage(client, book, sort="-uses")] == ["Gate", "Door"]
+
+
 def test_previews_do_not_count(client: TestClient, book: str) -> None:
     """W15, W16: previews and searches change no counter."""
     chat(client, book, "The Zweeb?", route="preview")
@@ -97,6 +113,26 @@ def test_never_used_and_most_used(client: TestClient, book: str) -> None:
         found += [row["title"] for row in page["items"]]
         cursor = page["next_cursor"]
     assert found == ["The Law", "Quorl", "The Zweeb", *(f"Filler {n}" for n in range(6))]
+
+
+def test_the_list_of_entries_by_use(client: TestClient, book: str) -> None:
+    """W16: the list of entries is filtered by never used and sorted by most used too, page by page, beside its other
+    filters."""
+    for message in ("Quorl?", "Quorl and The Zweeb."):
+        chat(client, book, message)
+    fetch(client, "Filler 0", books=[book])
+    path = f"/v1/books/{book}/entries"
+    never = ok(client.get(path, params={"used": "never", "q": "filler", "limit": 3}))
+    assert ([row["title"] for row in never["items"]], never["total"]) == (["Filler 1", "Filler 2", "Filler 3"], 5)
+    found: list[str] = []
+    cursor = None
+    while cursor is not None or not found:
+        query = {"sort": "-uses", "limit": "2"} | ({"cursor": cursor} if cursor else {})
+        page = ok(client.get(path, params=query))
+        found += [row["title"] for row in page["items"]]
+        cursor = page["next_cursor"]
+    assert found == ["The Law", "Quorl", "The Zweeb", *(f"Filler {n}" for n in range(6))]
+    assert ok(client.get(path, params={"used": "often"}), 422)["errors"][0]["parameter"] == "used"
 
 
 def test_counts_survive_a_restart(serving: Serving) -> None:
@@ -167,6 +203,26 @@ def test_what_never_appeared(client: TestClient, book: str) -> None:
     assert never["measure"] == 6
     ok(client.patch(f"/v1/books/{book}/entries", json={"ids": [3, 5, 6, 7, 8, 9], "set": {"enabled": False}}))
     assert findings(client, book) == {}
+
+
+@pytest.mark.parametrize("dialect", ["server", "chat", "sillytavern"])
+def test_health_of_a_lorebook(client: TestClient, dialect: str) -> None:
+    """W16: of a lorebook entries that never woke and near duplicates are found; its titles are no names, and no model
+    reads its entries, so nothing is said of those."""
+    twins = (
+        woken("Gate", "gate", content="It opens at low tide."),
+        woken("Gate", "gate", content="It opens at low tide!"),
+    )
+    long = woken("Window", "pane", content="Rain and wind. " * 250 if dialect == "server" else "Rain and wind. " * 900)
+    book = lorebook(client, dialect, *twins, long, woken("Asleep", "zweeb"), woken("Off", "zweeb", enabled=False))
+    for _ in range(20):
+        ask(client, "The gate.", books=[book])
+    found = findings(client, book)
+    assert {kind: each["handles"] for kind, each in found.items()} == {
+        "never_used": [f"{book}-3", f"{book}-4"],
+        "near_duplicates": [f"{book}-1", f"{book}-2"],
+    }
+    assert "keys" in found["never_used"]["remedy"]
 
 
 @pytest.mark.parametrize("query", ["used=often", "sort=uses", "limit=0", "cursor=x"])

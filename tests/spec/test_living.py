@@ -2,51 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from fastapi.testclient import TestClient
 
-from service.actions import living
-from tests.spec.asking import Json, ask, embedded, entry, fetch, find, in_full, new_book, ok, read_book
+from tests.spec.asking import Json, ask, attach, canon, embedded, entry, fetch, find, in_full, new_book, ok, read_book
 from tests.spec.conftest import Serving
-
-LIVING = {"settings": {"living": True}}
-
-
-def model_writes(
-    client: TestClient,
-    book: str,
-    title: str,
-    content: str,
-    *,
-    reply: str = "r1",
-    turn: int = 1,
-    conversation: str | None = None,
-    **fields: Any,
-) -> Json:
-    """What the tool `lore_write` does in a reply of the book's own conversation; answers the entry."""
-    origin = living.Origin(conversation=conversation or f"c-{book}", turn=turn, response_id=reply)
-    draft = living.Draft(title=title, content=content, **fields)
-    done = living.write(client.app_state["runtime"], origin, [book], draft)
-    written: Json = ok(client.get(f"/v1/books/{book}/entries/{done.handle.partition('-')[2]}"))
-    return written
-
-
-def writes(client: TestClient, book: str, **only: object) -> list[Json]:
-    """The log, the newest write first."""
-    log: list[Json] = ok(client.get(f"/v1/books/{book}/writes", params=only))["items"]  # type: ignore[arg-type]
-    return log
-
-
-def undo(client: TestClient, book: str, write: Json, status: int = 200) -> Json:
-    answer: Json = ok(client.post(f"/v1/books/{book}/writes/{write['id']}/undo"), status)
-    return answer
-
-
-def discard(client: TestClient, book: str, reply: str) -> Json:
-    answer: Json = ok(client.post(f"/v1/conversations/c-{book}/discard", json={"response_id": reply}))
-    return answer
+from tests.spec.writing import LIVING, call_write, discard, model_writes, scope, undo, writes
 
 
 def contents(client: TestClient, book: str) -> dict[str, str]:
@@ -66,7 +27,7 @@ def book(client: TestClient) -> str:
 
 def test_the_log_tells_all(client: TestClient, book: str) -> None:
     """W21: every write is in the log with the text before and after, its conversation, turn and reply."""
-    made = model_writes(client, book, "The Fire", "It took the mill.", aliases=("Blaze",), gist="a fire", turn=7)
+    made = model_writes(client, book, "The Fire", "It took the mill.", aliases=["Blaze"], gist="a fire", turn=7)
     model_writes(client, book, "The Salt Gate", "It is shut.", handle=f"{book}-1", reply="r2", turn=8)
     edit, create = writes(client, book)
     assert create == {
@@ -78,6 +39,68 @@ def test_the_log_tells_all(client: TestClient, book: str) -> None:
         "edit", "It is open.", "It is shut.", 3,
     )  # fmt: skip
     assert read_book(client, book)["version"] == 3
+
+
+def test_a_model_writes_through_a_tool(client: TestClient, book: str) -> None:
+    """Living: the tool stands in the scope of a reply that has a living book attached, makes an entry or an edit, and
+    each is logged with the conversation, the turn and the reply that the scope was signed for."""
+    attach(client, f"conversation:c-{book}", book)
+    reply: Json = {"conversation": f"c-{book}", "turn": 7, "response_id": "r7"}
+    given = ask(client, "Hello.", **reply)["scope"]
+    assert "write" in given["tools"]
+    made = call_write(client, given["token"], title="The Fire", content="It took the mill.")["result"]
+    assert (made["action"], made["handle"], made["title"]) == ("create", f"{book}-3", "The Fire")
+    edited = call_write(client, given["token"], title="Warden Oru", content="Burnt.", handle=f"{book}-2")["result"]
+    assert (edited["action"], edited["handle"]) == ("edit", f"{book}-2")
+    assert contents(client, book) == {
+        "The Salt Gate": "It is open.",
+        "Warden Oru": "Burnt.",
+        "The Fire": "It took the mill.",
+    }
+    log = writes(client, book)
+    assert [(one["action"], one["handle"]) for one in log] == [("edit", f"{book}-2"), ("create", f"{book}-3")]
+    assert [{name: one[name] for name in reply} for one in log] == [reply, reply]
+
+
+@pytest.mark.parametrize("missing", ["conversation", "turn", "response_id"])
+def test_no_write_without_a_reply(client: TestClient, book: str, missing: str) -> None:
+    """Living: a scope of no conversation, turn or reply has no tool that writes, and a call of it changes nothing."""
+    reply: Json = {"conversation": f"c-{book}", "turn": 1, "response_id": "r1"}
+    del reply[missing]
+    given = ask(client, "Hello.", books=[book], **reply)["scope"]
+    assert "write" not in given["tools"]
+    assert call_write(client, given["token"], title="Mine", content="Mine.")["is_error"]
+    assert (writes(client, book), read_book(client, book)["version"]) == ([], 1)
+
+
+def test_what_a_model_may_not_write(client: TestClient) -> None:
+    """Living: a model writes into no book without the setting, nor into canon or a disabled entry, and is told why."""
+    diary = new_book(client, canon("The Law", "Drown nobody."), entry("Off", enabled=False), **LIVING)
+    closed = new_book(client, entry("The Gate", "Open."))
+    token = scope(client, diary, closed, conversation=f"c-{diary}")
+    for where, why in (
+        ({"book": closed}, "living"),
+        ({"handle": f"{closed}-1"}, "living"),
+        ({"handle": f"{diary}-1"}, "canon"),
+        ({"handle": f"{diary}-2"}, "no entry"),
+    ):
+        told = call_write(client, token, title="Mine", content="Mine.", **where)
+        assert (told["is_error"], why in told["text"]) == (True, True)
+    ok(client.patch(f"/v1/books/{diary}", json={"settings": {"living": False}}))
+    assert call_write(client, token, title="Mine", content="Mine.")["is_error"]
+    assert [read_book(client, book)["version"] for book in (diary, closed)] == [2, 1]
+
+
+def test_a_repeated_call_writes_once(client: TestClient, book: str) -> None:
+    """Living: a call sent again with its id is told the first result; a discarded reply writes no more."""
+    token = scope(client, book, conversation=f"c-{book}")
+    first, again = (call_write(client, token, "call-1", title="Fire", content="It began.") for _ in range(2))
+    assert first == again
+    assert len(writes(client, book)) == 1
+    discard(client, book, "r1")
+    late = call_write(client, token, title="Fire", content="It began.")
+    assert (late["is_error"], "discarded" in late["text"]) == (True, True)
+    assert "Fire" not in contents(client, book)
 
 
 def test_the_log_is_narrowed_and_paged(client: TestClient, book: str) -> None:
@@ -207,7 +230,7 @@ def test_an_undo_is_found_at_once(client: TestClient) -> None:
     fillers = [entry(f"Filler {n}", "Nothing of note happened here. " * 30) for n in range(8)]
     book = new_book(client, *fillers, **LIVING)
     asked: Json = {"books": [book], "budget_tokens": 700, "places": 0}
-    model_writes(client, book, "The Quicksilver Bell", "It rings under the harbour at midnight.", aliases=("Glocke",))
+    model_writes(client, book, "The Quicksilver Bell", "It rings under the harbour at midnight.", aliases=["Glocke"])
     assert in_full(ask(client, "Die Glocke?", **asked)) == ["The Quicksilver Bell"]
     assert fetch(client, "glocke", books=[book])["missing"] == []
     embedded(client, book)
