@@ -194,7 +194,7 @@ def test_any_span_folds_to_its_alias(aliases: list[str], filler: str, order: lis
 @settings(deadline=None)
 @given(ANY_TEXT)
 def test_any_usable_alias_finds_itself(alias: str) -> None:
-    """An alias that stands alone in a text is found there, whatever it is made of, unless it begins with a bare mark."""
+    """An alias that stands alone is found, whatever it is made of, unless it begins with a bare mark."""
     line = " ".join(alias.split())
     edges = fold(line).text.strip(" ")
     joins_what_stands_before = regex.match(r"\p{M}|\p{Grapheme_Cluster_Break=Extend}", edges)
