@@ -23,7 +23,7 @@ from service.lore.book import handle_of
 from service.lore.errors import WorldbookError
 from service.lore.unlisted import Unlisted
 from service.settings import Settings
-from service.store import requests, states
+from service.store import requests, states, writes
 from service.store.engine import writing
 from service.store.requests import StoredRequest
 from service.validation import adapter
@@ -35,6 +35,8 @@ MOST_WAITING = 500
 GATHERING_SECONDS = 0.2
 """Until the requests that came meanwhile are written in one transaction."""
 TIDY_SECONDS = 60.0
+DISCARDED_KEPT = timedelta(days=40)
+"""A discarded reply is remembered for longer than any scope lives, so that no late call writes for it."""
 
 Make = Callable[[], StoredRequest]
 Stamp = Callable[[datetime], str]
@@ -119,6 +121,7 @@ class RequestLog:
                 before = self._stamp(now - timedelta(days=settings.log_days))
                 requests.expire(conn, OWNER, before=before, most_bytes=settings.log_bytes)
                 states.expire(conn, self._stamp(now - timedelta(days=settings.state_days)))
+                writes.forget_discarded(conn, self._stamp(now - DISCARDED_KEPT))
                 conn.commit()
         except WorldbookError as error:
             log.warning("the request log is not tidied: %s", error.detail)

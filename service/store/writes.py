@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from service.lore.book import handle_of
 from service.lore.errors import NotFound
@@ -17,15 +17,23 @@ from service.store.tables import responses, writes
 def lock_response(conn: Connection, owner: str, conversation: str, response_id: str) -> bool:
     """Be alone with this reply until the transaction ends; answers whether it was discarded."""
     key = {"owner_id": owner, "conversation": conversation, "response_id": response_id}
-    insert_new(conn, responses, [key])
     query = select(responses.c.discarded_at).filter_by(**key).with_for_update()
-    return conn.execute(query).scalar_one() is not None
+    while True:
+        insert_new(conn, responses, [key])
+        row = conn.execute(query).one_or_none()
+        if row is not None:  # else it was old, and forgotten in this moment
+            return row.discarded_at is not None
 
 
 def mark_discarded(conn: Connection, owner: str, conversation: str, response_id: str, now: str) -> None:
     """The reply, whose row is locked, was discarded; nothing may be written for it from now on."""
     key = {"owner_id": owner, "conversation": conversation, "response_id": response_id}
     conn.execute(update(responses).filter_by(**key).values(discarded_at=now))
+
+
+def forget_discarded(conn: Connection, before: str) -> None:
+    """Replies discarded before this time may be written for again; those that were not discarded stay."""
+    conn.execute(delete(responses).where(responses.c.discarded_at < before))
 
 
 def add(conn: Connection, owner: str, book_id: str, entry_id: int, write: Write, call_id: str | None) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from fastapi.testclient import TestClient
 
+from service.actions.runtime import utc_now
 from tests.spec.asking import Json, ask, attach, canon, embedded, entry, fetch, find, in_full, new_book, ok, read_book
+from tests.spec.backups import lines, saved
 from tests.spec.conftest import Serving
 from tests.spec.writing import LIVING, call_write, discard, model_writes, scope, undo, writes
 
@@ -261,6 +265,30 @@ def test_undo_when_the_book_lives_no_more(client: TestClient, book: str) -> None
     ok(client.patch(f"/v1/books/{book}", json={"settings": {"living": False}}))
     undo(client, book, writes(client, book)[0])
     assert "Fire" not in contents(client, book)
+
+
+def test_a_discarded_reply_is_remembered(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Living: a reply stays discarded for longer than any scope lives, and is forgotten after forty days; the log of
+    writes keeps all, and a reply that was not discarded is never forgotten."""
+    with serving(scope_seconds=31 * 86_400) as client:
+        book = new_book(client, entry("Oru"), **LIVING)
+        token = scope(client, book, conversation=f"c-{book}", reply="gone")
+        call_write(client, token, title="Fire", content="It began.")
+        model_writes(client, book, "Flood", "It came.", reply="r2")
+        discard(client, book, "gone")
+        log = client.app_state["runtime"].log
+
+        def replies_after(days: int) -> list[str]:
+            monkeypatch.setattr(log, "_clock", lambda: utc_now() + timedelta(days=days))
+            log.flush()
+            return [line["row"]["response_id"] for line in lines(saved(client)) if line.get("table") == "responses"]
+
+        assert replies_after(39) == ["gone", "r2"]
+        assert call_write(client, token, title="Fire", content="Again.")["is_error"]
+        assert replies_after(41) == ["r2"]
+        assert [one["state"] for one in writes(client, book)] == ["live", "discarded"]
+        assert discard(client, book, "gone") == {"reverted": [], "kept": []}
+        assert call_write(client, token, title="Fire", content="Again.")["is_error"]
 
 
 @pytest.mark.parametrize(
