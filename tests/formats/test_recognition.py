@@ -154,6 +154,18 @@ def test_a_kept_field_makes_no_other_format(format: str, name: str) -> None:
     assert b'"x_foo": 1' in file
 
 
+@pytest.mark.parametrize("name", ["keywords", "secondaryKeys", "insertionOrder", "search_range", "strategy"])
+def test_a_kept_field_of_an_entry_makes_no_other_format(name: str) -> None:
+    """F3, F4: an unknown field of an entry that other formats have is written back, and the file is still our own."""
+    row = {"keys": ["a"], "content": "A", "enabled": True, "insertion_order": 1, "use_regex": False, name: True}
+    card = {"spec": "chara_card_v3", "spec_version": "3.0", "data": {"name": "X", "character_book": {"entries": [row]}}}
+    book = read(json.dumps(card).encode()).book
+    assert book is not None
+    file = write(book, "character_book_v3")
+    assert json.loads(file)["entries"][0][name] is True
+    assert read(file).format.name == "character_book_v3"
+
+
 @pytest.mark.parametrize("format", sorted({*NAMES} - {*WRITTEN}))
 def test_a_format_that_is_only_read(format: str) -> None:
     """F2: the export to a format that is only read is refused, with those that are written."""
