@@ -34,8 +34,8 @@ Version = Literal[2, 3]
 EVERYONE = CharacterFilter()
 _OTHERS = {"lorebookVersion", "storyContainerVersion", "scenarioVersion", "spec", "kind", "format"}
 _STRANGE = {"keywords", "secondaryKeys", "insertionOrder", "search_range", "strategy"}
-"""Fields of an entry that tell of another format, unless one of _OWN stands beside them."""
-_OWN = {"extensions", "insertion_order"}
+"""Fields of an entry that tell of another format, unless `extensions` or all of _OWN stand beside them."""
+_OWN = {"keys", "insertion_order", "use_regex"}
 _HOME = {"entries", "name", "description", "extensions"}
 
 
@@ -47,11 +47,15 @@ def recognise(value: object, version: Version) -> bool:
     if not isinstance(entries, list):
         return False
     rows = [row for row in entries if isinstance(row, dict)]
-    if any(_is_world_info(row) or (not _STRANGE.isdisjoint(row) and _OWN.isdisjoint(row)) for row in rows):
+    if any(_is_world_info(row) or _is_strange(row) for row in rows):
         return False
     if version == 3:
         return any("use_regex" in row for row in rows)
     return any("keys" in row or is_book_entry(row) for row in rows) or (not entries and "extensions" in value)
+
+
+def _is_strange(row: Mapping[str, Any]) -> bool:
+    return not _STRANGE.isdisjoint(row) and "extensions" not in row and not row.keys() >= _OWN
 
 
 def read(value: Any, version: Version) -> Reading:
