@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from embeddings.embedder import Vectors
-from service.cli import serving
+from service.cli import output, serving
 from service.cli.client import Client, hosted, in_process
 from service.settings import Settings
 from tests.spec.embedders import LONG, Scripted
@@ -38,7 +38,7 @@ def test_it_waits_for_a_slow_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A model too slow for an app is waited for, with a word to the user, until entries are found by meaning."""
-    ready, say = threading.Event(), serving.say
+    ready, say = threading.Event(), output.say
 
     def saying(text: str = "") -> None:
         say(text)
