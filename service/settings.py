@@ -100,7 +100,7 @@ class Settings(BaseSettings):
     max_server_import_bytes: int = 2_000_000
     """Bytes of a file of JSON imported in the dialect `server`."""
     max_entries_a_call: int = 500
-    """Entries in one create call."""
+    """Entries added to a book in one call; a new book may bring as many as a book may have."""
     max_fetch_tokens: int = 4_000
     """Tokens of all bodies of one fetch."""
     max_writes_a_turn: int = Field(default=5, ge=0)

@@ -183,11 +183,16 @@ def _detail(error: Mapping[str, Any]) -> str:
             return "unknown field"
         case "missing" | "missing_argument" | "missing_keyword_only_argument":
             return "required field is missing"
+        case "value_error":
+            return str(error["ctx"]["error"])
         case _:
             return shown + str(error["msg"])
 
 
 def _remedy(error: Mapping[str, Any], kind: Any) -> str:
+    if error["type"] == "too_long" and tuple(error["loc"]) == ("messages",):
+        most = error["ctx"]["max_length"]
+        return f"post the newest {most} and say with messages_before how many precede them"
     if error["type"] in {"unexpected_keyword_argument", "extra_forbidden"}:
         known = sorted(_names(kind, error["loc"][:-1]))
         close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)

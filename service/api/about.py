@@ -22,7 +22,7 @@ from service.api.problem_types import PROBLEM_TYPES, TYPES
 from service.formats import NAMES, WRITTEN
 from service.lore.book import HOST_KINDS, STRICT, Dialect
 from service.lore.errors import NotFound
-from service.lore.limits import MAX_CONTENT
+from service.lore.limits import MAX_CONTENT, MAX_MESSAGES
 from service.settings import Settings
 
 router = routes_of("Service")
@@ -30,10 +30,12 @@ router = routes_of("Service")
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The limits that are settings; what is fixed stands in the schema of each field."""
+    """The limits that are settings, and those fixed ones that an app must cut to; the others stand in the schema."""
 
     __pydantic_config__ = STRICT
 
+    messages: int
+    """Of one retrieval; of a longer conversation post the newest, and `messages_before`."""
     body_bytes: int
     import_bytes: int
     """Of a file of JSON."""
@@ -51,6 +53,7 @@ class Limits:
     server_import_bytes: int
     """Of a file of JSON imported in that dialect."""
     entries_a_call: int
+    """Added to a book in one call; a new book may bring as many as a book may have."""
     fetch_tokens: int
     writes_a_turn: int
     """By models, into living books."""
@@ -135,6 +138,7 @@ def embedding_of(runtime: Runtime) -> Embedding:
 def limits_of(settings: Settings) -> Limits:
     """The limits that these settings give."""
     return Limits(
+        messages=MAX_MESSAGES,
         body_bytes=settings.max_body_bytes,
         import_bytes=settings.max_import_bytes,
         card_bytes=settings.max_card_bytes,
@@ -173,7 +177,7 @@ def read_capabilities(runtime: Rt) -> Capabilities:
 
 @router.get("/v1/limits", responses=answering(200, examples.LIMITS))
 def read_limits(runtime: Rt) -> Limits:
-    """The limits that are settings, as GET /v1 has them too."""
+    """The limits, as GET /v1 has them too."""
     return limits_of(runtime.settings)
 
 

@@ -41,7 +41,8 @@ DESCRIPTION = """Semantic retrieval for lore: attach books to the characters and
 conversation, and get two texts ready to inject, with a reason for every entry.
 
 Errors are problems (RFC 9457); the `type` of each is the path of a page that explains it. Send `If-Match` with the
-`ETag` of what you read to be refused rather than to overwrite. Unknown fields and parameters are errors.
+`ETag` of what you read to be refused rather than to overwrite. Unknown fields and parameters are errors, but
+for the fields of a message, which is taken as your vendor has it.
 """
 EXPOSED = ["ETag", "Location", "X-Request-Id", "Retry-After", "Idempotent-Replayed", "Content-Disposition"]
 

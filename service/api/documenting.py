@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.openapi.docs import get_swagger_ui_html
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.staticfiles import StaticFiles
 
 from service.api.bodies import StrictRoute
@@ -82,6 +82,12 @@ def describe(app: FastAPI) -> None:
 
 
 router = APIRouter(include_in_schema=False)
+
+
+@router.get("/")
+def root() -> RedirectResponse:
+    """Whoever opens the address that `worldbook serve` prints wants the docs."""
+    return RedirectResponse("/docs")
 
 
 @router.get("/docs")

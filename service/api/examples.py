@@ -362,6 +362,7 @@ CALLED: dict[str, Any] = {
 }
 
 LIMITS: dict[str, Any] = {
+    "messages": 200,
     "body_bytes": 2_000_000,
     "import_bytes": 16_000_000,
     "card_bytes": 20_000_000,

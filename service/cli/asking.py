@@ -10,7 +10,7 @@ import click
 
 from service.cli import showing
 from service.cli.client import Client
-from service.cli.options import always, as_json, book_id, on_service
+from service.cli.options import always, as_json, book_id, host_path, on_service
 from service.cli.output import print_json, say
 
 
@@ -51,6 +51,7 @@ def retrieve(client: Client, as_json: bool, **asked: Any) -> None:
     """
     body = _body(client, **asked)
     answer = client.call("POST", "/v1/retrieve", json=body if as_json else {"lorebooks": "inline", **body})
+    _say_who_has_none(client, body)
     if as_json:
         print_json(answer)
         return
@@ -73,6 +74,7 @@ def preview(client: Client, budgets: tuple[int, ...], everything: bool, as_json:
     body = _body(client, **asked)
     bodies = [{**body, "budget_tokens": budget} for budget in budgets] or [body]
     answers = [client.call("POST", "/v1/preview", json=each) for each in bodies]
+    _say_who_has_none(client, body)
     if as_json:
         print_json(answers if len(answers) > 1 else answers[0])
     else:
@@ -112,6 +114,13 @@ def _body(client: Client, chat: Any, messages: tuple[str, ...], **asked: Any) ->
     if not (body.get("books") or body.get("hosts") or body.get("conversation")):
         raise click.UsageError("Nothing to read: give --book, --host or --conversation.")
     return body
+
+
+def _say_who_has_none(client: Client, body: Mapping[str, Any]) -> None:
+    """A host comes to be when something is attached to it, so a misspelt one is no error to the service."""
+    for host in body.get("hosts", ()):
+        if not client.get(f"{host_path(host)}/books"):
+            say(f"{host} has no books", aside=True)
 
 
 def _given(client: Client, *, books: tuple[str, ...], hosts: tuple[str, ...], **asked: Any) -> dict[str, Any]:

@@ -8,6 +8,9 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Le, MaxLen, MinLen
 
 from service.lore.book import STRICT
+from service.lore.limits import MAX_MESSAGES
+from service.lore.parts import Parts
+from service.lore.strict import OPEN
 from service.lore.trigger import Generation, Name, Source
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
@@ -21,12 +24,17 @@ Strategy = Literal["character_first", "global_first", "evenly"]
 
 @dataclass(frozen=True, kw_only=True)
 class Message:
-    """One message of the conversation. Only user and assistant messages are read, only their content."""
+    """One message of the conversation. Only user and assistant messages are read, only their content.
 
-    __pydantic_config__ = STRICT
+    An app posts its list as it is: fields that are not ours, such as `tool_calls`, are left aside.
+    """
+
+    __pydantic_config__ = OPEN
 
     role: Role
-    content: Annotated[str, MaxLen(200_000)]
+    content: Annotated[str, MaxLen(200_000), Parts()]
+    """A text, or parts, of which those that are text are joined by line breaks; null: none. Spans count the characters
+    of the joined text."""
     name: str | None = None
     """Who speaks; never matched."""
 
@@ -98,8 +106,8 @@ class RetrieveRequest:
 
     __pydantic_config__ = STRICT
 
-    messages: Annotated[tuple[Message, ...], MaxLen(200)]
-    """Oldest first."""
+    messages: Annotated[tuple[Message, ...], MaxLen(MAX_MESSAGES)]
+    """Oldest first; of a longer conversation the newest, and `messages_before`."""
     hosts: Annotated[tuple[str, ...], MaxLen(32)] = ()
     """`kind:key` of each host, for example `character:ilse`."""
     books: Annotated[tuple[str, ...], MaxLen(64)] = ()
@@ -110,7 +118,8 @@ class RetrieveRequest:
     """The app's own id of the conversation; its attachments join last. It seeds chance, and lorebooks keep their state
     under it; null: no state is kept."""
     turn: Annotated[int, Ge(0)] | None = None
-    """The caller's count, kept when a reply is regenerated; default: the number of user messages."""
+    """The caller's count, kept when a reply is regenerated; default: `messages_before` and the number of user
+    messages, so it grows for an app that posts a window and says where it begins."""
     response_id: Annotated[str, MaxLen(200)] | None = None
     """The app's own id of the reply about to be written; what the model writes into a living book hangs on it."""
     names: Names | None = None
@@ -150,10 +159,13 @@ class RetrieveRequest:
 
 
 def turn_of(request: RetrieveRequest) -> int:
-    """The turn that the request says, else the number of its user messages."""
+    """The turn that the request says, else the messages before it and the number of its user messages.
+
+    Both grow from turn to turn, also while the window that is posted stays as long as it is.
+    """
     if request.turn is not None:
         return request.turn
-    return sum(message.role == "user" for message in request.messages)
+    return request.messages_before + sum(message.role == "user" for message in request.messages)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,6 +39,12 @@ def test_what_it_can_do(client: TestClient) -> None:
     assert client.get("/openapi.json").json()["info"]["version"] == told["version"]
 
 
+def test_the_root_leads_to_the_docs(client: TestClient) -> None:
+    """Whoever opens the address of the service in a browser comes to its docs."""
+    answer = client.get("/", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (307, "/docs")
+
+
 def test_limits_are_the_settings(service: Callable[..., TestClient]) -> None:
     """GET /v1 tells the limits that the settings say."""
     client = service(max_entries=7, max_body_bytes=900, max_card_bytes=8, max_unpacked_bytes=9)

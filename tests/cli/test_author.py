@@ -143,6 +143,15 @@ def test_preview_is_the_retrieval(worldbook: Worldbook, handles: list[str]) -> N
     assert "The innkeeper" in preview["prompt"]["stable"]["text"] + preview["prompt"]["volatile"]["text"]
 
 
+@pytest.mark.parametrize("command", ["retrieve", "preview"])
+def test_a_host_without_books_is_named(worldbook: Worldbook, handles: list[str], command: str) -> None:
+    """A host that nothing is attached to, such as a misspelt one, is named on stderr, and no other."""
+    worldbook("attach", "Tide House", "character:ilse")
+    ran = worldbook(command, "--host", "character:ilse", "--host", "character:ilze", "-m", "Marta?", "--json")
+    assert ran.err == "character:ilze has no books\n"
+    assert [book["name"] for book in ran.json["books"]] == ["Tide House"]
+
+
 def test_retrieve_prints_the_prompt(worldbook: Worldbook, handles: list[str], tmp_path: Path) -> None:
     """`retrieve` prints both parts on stdout and nothing else there; the costs go to stderr."""
     chat = tmp_path / "chat.json"
