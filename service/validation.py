@@ -183,6 +183,10 @@ def _detail(error: Mapping[str, Any]) -> str:
             return "unknown field"
         case "missing" | "missing_argument" | "missing_keyword_only_argument":
             return "required field is missing"
+        case "literal_error" | "enum" if shown:
+            return shown.removesuffix(": ")  # the remedy lists what is right
+        case "dataclass_type" | "dict_type" | "mapping_type":
+            return "expected a JSON object"
         case _:
             return shown + str(error["msg"])
 
