@@ -357,3 +357,22 @@ def test_keys_are_for_lorebooks(worldbook: Worldbook, handles: list[str]) -> Non
     """`--key` for a world book is told as such, with what to use there."""
     for command in (("edit", handles[0]), ("add", "Tide House", "--title", "x", "--content", "x")):
         assert "--key: this is a world book: use --alias" in worldbook("entries", *command, "--key", "k", code=2).err
+
+
+def test_lorebooks_are_inline_by_default(worldbook: Worldbook, tide: str, tmp_path: Path) -> None:
+    """T3: texts of lorebooks stand in the prompt, with `--json` too, unless the option or the body says otherwise."""
+    worldbook("entries", "edit", tide, "--chance", "100", "--logic", "none")
+    asked = ("--book", "Dangers", "-m", "The tide comes.")
+
+    def prompt(command: str, *more: str) -> str:
+        said = worldbook(command, *more, *asked, "--json").json["prompt"]
+        return str(said["stable"]["text"] + said["volatile"]["text"])
+
+    assert "It kills." in worldbook("retrieve", *asked).out
+    assert "It kills." in prompt("retrieve")
+    assert prompt("preview") == prompt("retrieve")
+    assert "It kills." not in prompt("retrieve", "--lorebooks", "messages")
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps({"lorebooks": "messages", "messages": []}), encoding="utf-8")
+    assert "It kills." not in prompt("retrieve", str(file))
+    assert "It kills." in prompt("retrieve", str(file), "--lorebooks", "inline")
