@@ -185,6 +185,10 @@ def _detail(error: Mapping[str, Any]) -> str:
             return "required field is missing"
         case "value_error":
             return str(error["ctx"]["error"])
+        case "literal_error" | "enum" if shown:
+            return shown.removesuffix(": ")  # the remedy lists what is right
+        case "dataclass_type" | "dict_type" | "mapping_type":
+            return "expected a JSON object"
         case _:
             return shown + str(error["msg"])
 

@@ -94,7 +94,7 @@ def import_book(
         raise Invalid([FieldError(parameter="name", detail="a book that exists keeps its name", remedy="leave it out")])
     target = None if host is None else _host(host)
     limits = Limits(json=rt.settings.max_import_bytes, unpacked=rt.settings.max_unpacked_bytes)
-    found = read(data, format, limits, target_dialect)
+    found = _titled(read(data, format, limits, target_dialect))
     book = found.book
     if book is None:
         return _nothing(rt, found, into, mode)
@@ -115,6 +115,13 @@ def import_book(
     if wait and report.pending_vectors:
         return replace(report, pending_vectors=rt.backlog.wait(written.book_id, rt.settings.max_import_wait))
     return report
+
+
+def _titled(found: Reading) -> Reading:
+    """The reading with the title of its entry in each warning."""
+    entries = found.book.entries or () if found.book else ()
+    titles: dict[int | None, str] = {place: entry.title for place, entry in zip(found.places, entries, strict=True)}
+    return replace(found, warnings=tuple(replace(each, title=titles.get(each.index)) for each in found.warnings))
 
 
 def _dialect(rt: Runtime, book_id: str, wanted: Dialect | None) -> Dialect:

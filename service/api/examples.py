@@ -411,6 +411,7 @@ IMPORTED: dict[str, Any] = {
         {
             "kind": "literal_regex",
             "index": 7,
+            "title": "Oru",
             "detail": "/or[uo]/ is kept as written and matches nothing else",
         }
     ],

@@ -124,7 +124,7 @@ def example_of(row: ProblemType) -> dict[str, Any]:
         wrong = (
             FieldError(
                 pointer="#/messages/2/role",
-                detail="'bot' is wrong: Input should be 'system', 'developer', 'user', 'assistant' or 'tool'",
+                detail="'bot' is wrong",
                 remedy="one of 'system', 'developer', 'user', 'assistant' or 'tool'",
             ),
             FieldError(pointer="#/budget_token", detail="unknown field", remedy="did you mean budget_tokens?"),

@@ -32,6 +32,12 @@ def _conversation(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--canon", "canon_tokens", type=int, help="Tokens of the budget that canon may use."),
         click.option("--places", type=int, help="How many entries may come by meaning."),
         click.option("--index", type=click.Choice(["rest", "all", "none"])),
+        click.option(
+            "--lorebooks",
+            type=click.Choice(["inline", "messages"]),
+            help="Their texts in the prompt, or as messages beside it, which --json shows; default: what the body in "
+            "CHAT says, else inline.",
+        ),
     ):
         command = option(command)
     return _what_is_attached(command)
@@ -50,7 +56,7 @@ def retrieve(client: Client, as_json: bool, **asked: Any) -> None:
     CHAT is a JSON file (- is stdin): a list of {"role", "content"}, or the whole body of POST /v1/retrieve.
     """
     body = _body(client, **asked)
-    answer = client.call("POST", "/v1/retrieve", json=body if as_json else {"lorebooks": "inline", **body})
+    answer = client.call("POST", "/v1/retrieve", json=body)
     _say_who_has_none(client, body)
     if as_json:
         print_json(answer)
@@ -110,7 +116,7 @@ def _body(client: Client, chat: Any, messages: tuple[str, ...], **asked: Any) ->
     said = [{"role": "user", "content": text} for text in messages]
     if not (chat or said):
         raise click.UsageError("Nothing was said: give a chat file or -m MESSAGE.")
-    body = {**body, "messages": [*body.get("messages", ()), *said], **_given(client, **asked)}
+    body = {"lorebooks": "inline", **body, "messages": [*body.get("messages", ()), *said], **_given(client, **asked)}
     if not (body.get("books") or body.get("hosts") or body.get("conversation")):
         raise click.UsageError("Nothing to read: give --book, --host or --conversation.")
     return body

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -28,14 +29,23 @@ def list_books(client: Client, query: str | None, as_json: bool) -> None:
         say_unknown_vectors(client)
     elif found:
         print_table(
-            ("id", "name", "#entries", "#canon", *(["#vectors to come"] if client.knows_vectors else []), "edited"),
+            (
+                "id",
+                "name",
+                "dialect",
+                "#entries",
+                "#canon",
+                *(["#vectors to come"] if client.knows_vectors else []),
+                "edited",
+            ),
             (
                 (
                     book["id"],
                     book["name"] if book["enabled"] else f"{book['name']} (disabled)",
+                    book["dialect"],
                     book["counts"]["entries"],
-                    book["counts"]["canon"],
-                    *([book["counts"]["pending_vectors"]] if client.knows_vectors else []),
+                    *_of_world(book, "canon"),
+                    *(_of_world(book, "pending_vectors") if client.knows_vectors else []),
                     book["updated_at"],
                 )
                 for book in found
@@ -43,6 +53,11 @@ def list_books(client: Client, query: str | None, as_json: bool) -> None:
         )
     else:
         say("No books yet: `worldbook import FILE` or `worldbook books create NAME`.")
+
+
+def _of_world(book: Mapping[str, Any], count: str) -> list[int | None]:
+    """A count that says nothing of a lorebook, where it is left blank."""
+    return [book["counts"][count] if book["dialect"] == "world" else None]
 
 
 @books.command()
@@ -60,10 +75,13 @@ def show(client: Client, book: str, as_json: bool) -> None:
     say(f"{found['name']} ({found['id']}, version {found['version']})" + ("" if found["enabled"] else ": disabled"))
     if found["description"]:
         say(found["description"])
-    say(f"{counts['entries']} entries, {counts['enabled']} of them enabled, {counts['canon']} canon")
-    if found["dialect"] != "world":
-        say(f"a lorebook of the dialect {found['dialect']}")
-    say(f"canon: {tokens['canon']:,} tokens every turn; relevant: {tokens['relevant']:,} ({tokens['tokenizer']})")
+    held = f"{counts['entries']} entries, {counts['enabled']} of them enabled"
+    if found["dialect"] == "world":
+        say(f"{held}, {counts['canon']} canon")
+        say(f"canon: {tokens['canon']:,} tokens every turn; relevant: {tokens['relevant']:,} ({tokens['tokenizer']})")
+    else:
+        say(f"{held}, {tokens['relevant']:,} tokens together ({tokens['tokenizer']})")
+        say(f"a lorebook of the dialect {found['dialect']}, whose entries are woken by keys")
     if found["settings"]["living"]:
         say("living: models may write into it (`worldbook writes`)")
     if client.knows_vectors and (counts["pending_vectors"] or counts["failed_vectors"]):

@@ -12,7 +12,7 @@ import click
 
 from service.cli import form
 from service.cli.client import Client
-from service.cli.failures import Failure, Problem
+from service.cli.failures import Failure, Problem, naming
 from service.cli.options import as_json, book_id, entry_path, of_one_book, on_service, say_unknown_vectors, yes
 from service.cli.output import print_json, print_table, say
 
@@ -49,8 +49,10 @@ def _fields(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-_TRIGGER = ("keys", "secondary_keys", "logic", "constant", "chance", "order")
-"""Options that say what wakes an entry of a lorebook."""
+_OPTIONS = {**{field: f"--{name}" for field, name in form.NAMES.items()}, "content": "--content", "tier": "--canon"}
+"""Field to its option."""
+_OF_WORLD = {"aliases": [], "tier": "relevant"}
+"""What only entries of world books have, and what says nothing in others."""
 
 
 def _given(source: Any, content: str | None, aliases: tuple[str, ...], **fields: Any) -> dict[str, Any]:
@@ -59,7 +61,7 @@ def _given(source: Any, content: str | None, aliases: tuple[str, ...], **fields:
         if content is not None:
             raise click.UsageError("Give --content or --file, not both.")
         content = source.read()
-    trigger = {name: value for name in _TRIGGER if (value := fields.pop(name)) not in (None, ())}
+    trigger = {name: value for name in form.TRIGGER if (value := fields.pop(name)) not in (None, ())}
     given = {name: value for name, value in {**fields, "content": content}.items() if value is not None}
     if trigger:
         given["trigger"] = {name: list(value) if isinstance(value, tuple) else value for name, value in trigger.items()}
@@ -68,6 +70,16 @@ def _given(source: Any, content: str | None, aliases: tuple[str, ...], **fields:
     if given.get("gist") == "":
         given["gist"] = None
     return given
+
+
+def _check_fit(given: Mapping[str, Any], lorebook: bool) -> None:
+    """Raises a usage error for an option that has no place in an entry of such a book."""
+    of_world = [name for name, nothing in _OF_WORLD.items() if given.get(name, nothing) != nothing]
+    strange = of_world if lorebook else [*given.get("trigger", ())]
+    if strange:
+        options = ", ".join(_OPTIONS[name] for name in strange)
+        way = "this is a lorebook: use --key and --constant" if lorebook else "this is a world book: use --alias"
+        raise click.UsageError(f"{options}: {way}.")
 
 
 @entries.command("list")
@@ -87,10 +99,11 @@ def list_entries(
         print_json(found)
         say_unknown_vectors(client)
         return
+    names = ("keys", "woken") if any(e["trigger"] for e in found) else ("aliases", "tier")
     print_table(
-        ("handle", "#place", "title", "aliases or keys", "tier", "#tokens", "notes"),
+        ("handle", "#place", "title", *names, "#tokens", "notes"),
         (
-            (e["handle"], e["position"], e["title"], ", ".join(_names(e)), e["tier"], e["tokens"], _notes(client, e))
+            (e["handle"], e["position"], e["title"], ", ".join(_names(e)), _woken(e), e["tokens"], _notes(client, e))
             for e in found
         ),
     )
@@ -102,9 +115,19 @@ def _names(entry: Mapping[str, Any]) -> list[str]:
     return names
 
 
+def _woken(entry: Mapping[str, Any]) -> str:
+    """The tier of an entry, or what wakes one of a lorebook, and its chance where that is not always."""
+    trigger = entry["trigger"]
+    if not trigger:
+        return str(entry["tier"])
+    chance = "" if trigger["chance"] in (None, 100) else f", chance {trigger['chance']:g}"
+    return ("constant" if trigger["constant"] else "by keys") + chance
+
+
 def _notes(client: Client, entry: Mapping[str, Any]) -> str:
     notes = [] if entry["enabled"] else ["disabled"]
-    notes += [] if entry["vectors"] == "ready" or not client.knows_vectors else [f"vectors {entry['vectors']}"]
+    if client.knows_vectors and entry["vectors"] not in ("ready", "none"):
+        notes.append(f"vectors {entry['vectors']}")
     return ", ".join(notes + [warning["detail"] for warning in entry["warnings"]])
 
 
@@ -132,10 +155,14 @@ def add(client: Client, book: str, disabled: bool, as_json: bool, **fields: Any)
     """Add an entry at the end of BOOK; without --content or --file in the editor. Prints its handle."""
     found = client.get(f"/v1/books/{book_id(client, book)}")
     path = f"/v1/books/{found['id']}/entries"
-    trigger: dict[str, Any] = {} if found["dialect"] == "world" else {"trigger": {}}
-    entry = {**form.EMPTY, **trigger, **_given(**fields), "enabled": not disabled}
+    lorebook = found["dialect"] != "world"
+    given = _given(**fields)
+    _check_fit(given, lorebook)
+    trigger: dict[str, Any] = {"trigger": {}} if lorebook else {}
+    entry = {**form.EMPTY, **trigger, **given, "enabled": not disabled}
     if entry["content"]:
-        made = client.call("POST", path, json=entry)
+        with naming(_OPTIONS):
+            made = client.call("POST", path, json=entry)
     else:
         made = _in_editor(entry, lambda edited: client.call("POST", path, json={**entry, **edited}))
     made = made["items"][0]
@@ -155,8 +182,10 @@ def edit(client: Client, handle: str, **fields: Any) -> None:
     given = _given(**fields)
     entry = client.get(path)
     match = {"If-Match": f'"{entry["version"]}"'}
+    _check_fit(given, entry["trigger"] is not None)
     if given:
-        client.call("PATCH", path, json=given, headers=match)
+        with naming(_OPTIONS):
+            client.call("PATCH", path, json=given, headers=match)
         return
 
     def save(edited: Mapping[str, Any]) -> None:
@@ -174,7 +203,8 @@ def _in_editor(entry: Mapping[str, Any], save: Callable[[Mapping[str, Any]], Any
     if text is None:
         raise Failure("nothing was saved in the editor, so nothing was changed")
     try:
-        return save(form.from_text(text))
+        with naming(form.NAMES):
+            return save(form.from_text(text, lorebook=entry.get("trigger") is not None))
     except form.FormError as error:
         raise Failure(str(error), remedy=_kept(text)) from None
     except Problem as problem:

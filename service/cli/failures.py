@@ -56,6 +56,25 @@ class Problem(Failure):
 
 
 @contextmanager
+def naming(names: Mapping[str, str]) -> Iterator[None]:
+    """Faults at a place that has a name here, an option or a line of a form, are told by that name.
+
+    `names` has them by the field of a body or the parameter of a path.
+    """
+    try:
+        yield
+    except Problem as problem:
+        problem.errors = [{**error, **_named(error, names)} for error in problem.errors]
+        raise
+
+
+def _named(error: Mapping[str, Any], names: Mapping[str, str]) -> Mapping[str, str]:
+    parts = (error.get("pointer") or error.get("parameter") or "").split("/")
+    found = next((names[part] for part in parts if part in names), None)
+    return {} if found is None else {"pointer": found}
+
+
+@contextmanager
 def plainly() -> Iterator[None]:
     """Errors of the domain as a `Failure`: a database that is locked, or newer than the program."""
     from service.lore.errors import Invalid, WorldbookError

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import click
 
 from service.cli.client import Client
-from service.cli.failures import Failure
+from service.cli.failures import Failure, naming
 from service.cli.options import as_json, book_id, host_path, on_service
 from service.cli.output import console, print_json, say
 
@@ -18,6 +18,8 @@ POLL_SECONDS = 0.2
 STALLED_SECONDS = 120.0
 """Without one new vector for this long, waiting ends; loading a model takes seconds, never this."""
 CARDS = ("png", "charx")
+FORMATS = ("worldbook", "character_book_v2", "character_book_v3", "lorebook_v3", "sillytavern", *CARDS)
+"""What a book is written as; a list of its own, since usage is told before anything is loaded."""
 FAILING_SECONDS = 5.0
 """The same while the model says that it fails: it may be a remote one that comes back."""
 
@@ -71,7 +73,8 @@ def import_(
         "dry_run": dry_run or None,
     }
     file_name = getattr(file, "name", "<stdin>")
-    report = import_file(client, file.read(), "" if file_name == "<stdin>" else file_name, to=to, **options)
+    with naming({name: f"--{name.replace('_', '-')}" for name in options}):
+        report = import_file(client, file.read(), "" if file_name == "<stdin>" else file_name, to=to, **options)
     book = report["book"]
     print_json(report) if as_json else show_report(report, dry_run=dry_run)
     if wait and book and not dry_run:
@@ -95,7 +98,7 @@ def show_report(report: Mapping[str, Any], *, dry_run: bool = False) -> None:
     removed = f", {report['removed']} removed" if report["removed"] else ""
     say(f"{report['added']} entries added{removed}, {len(report['skipped'])} skipped")
     for each in report["skipped"]:
-        say(f"  skipped entry {each['index']}{_titled(each['title'])}: {each['detail']}")
+        say(f"  skipped {_entry(each)}: {each['detail']}")
     if report["no_home"]:
         kept = ", ".join(f"{each['setting']} ({each['count']})" for each in report["no_home"])
         say(f"kept for export, without effect here: {kept}")
@@ -111,8 +114,9 @@ def _read_as(read: Mapping[str, Any]) -> str:
     return " ".join(filter(None, [read["name"], read["version"], inside]))
 
 
-def _titled(title: str | None) -> str:
-    return f" “{title}”" if title else ""
+def _entry(told: Mapping[str, Any]) -> str:
+    """An entry of the file by its number, counted from 1, and its title if it has one."""
+    return f"entry {told['index'] + 1}" + (f" “{told['title']}”" if told["title"] else "")
 
 
 def _by_kind(warnings: list[Mapping[str, Any]]) -> Iterator[tuple[str, list[str]]]:
@@ -120,7 +124,7 @@ def _by_kind(warnings: list[Mapping[str, Any]]) -> Iterator[tuple[str, list[str]
         yield (
             kind,
             [
-                each["detail"] + (f" (entry {each['index']})" if each["index"] is not None else "")
+                each["detail"] + (f" ({_entry(each)})" if each["index"] is not None else "")
                 for each in warnings
                 if each["kind"] == kind
             ],
@@ -166,7 +170,8 @@ def _check_progress(client: Client, left: int, seconds: float) -> None:
 @click.argument("book")
 @click.option(
     "--format",
-    help="worldbook (default; loses nothing), sillytavern, character_book_v2 or _v3, lorebook_v3, png or charx.",
+    type=click.Choice(FORMATS),
+    help="Default: worldbook, which loses nothing, or png with --card.",
 )
 @click.option("--card", type=click.File("rb"), help="With png or charx: a card, which is written with the book in it.")
 @click.option("-o", "--output", type=click.File("wb"), default="-", help="Default: stdout.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -137,11 +138,15 @@ def rotate_scopes() -> None:
 def doctor() -> None:
     """Check model, database, index and tokenizers.
 
-    Exits with 1 when something does not work.
+    All of this machine: a service at WORLDBOOK_URL is not asked. Exits with 1 when something does not work.
     """
+    from sqlalchemy import make_url
+
     from service.cli.checks import CHECKS
 
     settings = configured()
+    if url := os.environ.get("WORLDBOOK_URL"):
+        say(f"WORLDBOOK_URL is set, but the service at {url} is not asked: this checks {make_url(settings.url)} here.")
     failed = 0
     for check in CHECKS:
         finding = check.look(settings)

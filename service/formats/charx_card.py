@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from service.formats import archives, cards
+from service.formats import archives, cards, png
 from service.formats.containers import Limits
 from service.formats.decoding import decode
 from service.lore.book import Book
@@ -17,9 +17,12 @@ _CARD = "card.json"
 def with_book(file: bytes, book: Book, limits: Limits) -> bytes:
     """The archive with our book in its `card.json`, as V3.
 
-    Raises `UnreadableFile` (fault `no_card`, `bad_zip`, `encrypted`, `unsafe_path`, …) when the file is no archive with
-    a card that can be read, `Invalid`, `TooLarge`.
+    Raises `UnreadableFile` (fault `unknown_format`, `no_card`, `bad_zip`, `encrypted`, `unsafe_path`, …) when the file
+    is no archive with a card that can be read, `Invalid`, `TooLarge`.
     """
+    if file.startswith(png.MAGIC) and not archives.is_zip(file):
+        remedy = "Write it as the format png, or send a CHARX card."
+        raise UnreadableFile("the card is a PNG image, no CHARX", fault="unknown_format", remedy=remedy)
     archive = archives.archive(file)
     member = archive.find(_CARD)
     value: Any = None if member is None else decode(archive.read(member, min(limits.json, limits.unpacked))).value

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from service.formats import cards, png
+from service.formats import archives, cards, png
 from service.formats.containers import Limits, payload
 from service.formats.decoding import decode
 from service.lore.book import Book
@@ -23,6 +23,9 @@ def with_book(file: bytes, book: Book, limits: Limits) -> bytes:
     `no_card`, `bad_png_chunk`, …) when the file is no PNG with a card that can be read, `Invalid`, `TooLarge`.
     """
     if not file.startswith(png.MAGIC):
+        if archives.is_zip(file):
+            remedy = "Write it as the format charx, or send a PNG card."
+            raise UnreadableFile("the card is a zip archive, no PNG image", fault="unknown_format", remedy=remedy)
         raise UnreadableFile("the card is no PNG image", fault="unknown_format", remedy="Send a PNG card.")
     found = png.chunks(file)
     named = [(png.keyword(file, chunk), chunk) for chunk in found.texts]

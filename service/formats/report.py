@@ -61,6 +61,8 @@ class ImportWarning:
     """`literal_regex`, `blank_alias`, `duplicate_id`, …"""
     index: int | None = None
     """Place of the entry in the file, from 0; null when it concerns the file."""
+    title: str | None = None
+    """Of that entry, when it is in the book."""
     detail: str
 
 

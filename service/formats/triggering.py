@@ -15,6 +15,7 @@ from service.formats.book_entry import decorators
 from service.formats.keys import is_regex
 from service.formats.names import Keys, text, truth
 from service.formats.report import ImportWarning, Reading, Rules, Skipped, counted
+from service.lore import advice
 from service.lore.book import Book, BookSettings, Dialect, Entry
 from service.lore.dialects import DIALECTS
 from service.lore.errors import FieldError, Invalid
@@ -131,9 +132,8 @@ def _told(entry: Entry, said: Rules, dialect: Dialect) -> Iterator[tuple[str, st
         yield "out_of_range", f"{name} {text(said.settings.get(name))!s:.40} is read as {shown}"
     if dialect == "server" and not _woken(said):
         yield "always_on", "without a key it is always on here"
-    found = decorators(entry.content)[0]
-    if found and dialect == "server":
-        yield "decorator", f"the content begins with {', '.join(dict.fromkeys(found))}, which the model will read"
+    if told := advice.of_decorators(entry.content, dialect):
+        yield "decorator", told
 
 
 def _woken(said: Rules) -> bool:
@@ -149,10 +149,11 @@ def _of_keys(keys: Keys, dialect: Dialect) -> Iterator[tuple[str, str]]:
         yield "long_key", f"{_counted(long)} longer than {table.MAX_KEY} characters left out; kept for export"
     if len(keys) >= table.MAX_KEYS:
         yield "too_many_keys", f"only the first {table.MAX_KEYS} keys count; all are kept for export"
-    if dialect != "sillytavern":
-        for name in found:
-            if is_regex(name):
-                yield "literal_regex", f"{name} is kept as written and matches nothing else"
+    for name in found:
+        if dialect == "sillytavern" and advice.is_broken_pattern(name):
+            yield "invalid_regex", f"{name:.80} is no valid regular expression, so it matches only as it is written"
+        elif dialect != "sillytavern" and is_regex(name):
+            yield "literal_regex", f"{name} is kept as written and matches nothing else"
 
 
 def _counted(count: int) -> str:

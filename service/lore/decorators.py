@@ -147,6 +147,19 @@ def read_decorators(content: str, vocabulary: Vocabulary) -> tuple[Decorations, 
     return replace(PLAIN, **said), content[at:].lstrip("\r\n")
 
 
+def ignored(content: str, vocabulary: Vocabulary) -> tuple[str, ...]:
+    """The decorators at the top of `content` that the vocabulary does not know, as they are written: `@@depth`."""
+    names: list[str] = []
+    at = len(content) - len(content.lstrip())
+    while content.startswith("@@", at):
+        end = content.find("\n", at) + 1 or len(content)
+        found = _LINE.fullmatch(content[at:end].rstrip())
+        if found and found[1] not in vocabulary:
+            names.append(found[0].split()[0])
+        at = end
+    return tuple(dict.fromkeys(names))
+
+
 def _take(name: str, value: str, vocabulary: Vocabulary, said: dict[str, Any]) -> bool:
     """Whether the decorator is known and valid; the first of its field is kept."""
     if name not in vocabulary:

@@ -91,6 +91,24 @@ def test_errors_become_problems(
         assert problem["errors"] == [{"pointer": "#/name", "parameter": None, "detail": "wrong", "remedy": "right it"}]
 
 
+@pytest.mark.parametrize("body", ["[]", "7", '"hello"'])
+def test_a_body_that_is_no_object(client: TestClient, body: str) -> None:
+    """A body of another kind of JSON is told in words of JSON, not by the name of a class."""
+    [fault] = client.post("/v1/retrieve", content=body, headers={"Content-Type": "application/json"}).json()["errors"]
+    assert (fault["pointer"], fault["detail"]) == ("#", "expected a JSON object")
+
+
+def test_a_choice_is_listed_once(client: TestClient) -> None:
+    """A value that is none of a few is told as wrong, and the remedy alone lists what is right."""
+    body = {"messages": [{"role": "bot", "content": "x"}]}
+    [fault] = client.post("/v1/retrieve", json=body).json()["errors"]
+    assert fault["detail"] == "'bot' is wrong"
+    assert fault["remedy"].startswith("one of 'system', ")
+    [fault] = client.get("/v1/books", params={"dialect": "sql"}).json()["errors"]
+    assert (fault["parameter"], fault["detail"]) == ("dialect", "'sql' is wrong")
+    assert "'world'" in fault["remedy"]
+
+
 def test_problems_have_one_shape(client: TestClient) -> None:
     """Every problem has all fields, null or empty where they do not apply."""
     one, other = client.get("/v1/books/nobody").json(), client.get("/v1/books?limit=0").json()

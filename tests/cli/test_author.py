@@ -194,7 +194,8 @@ def test_ambiguous_name(worldbook: Worldbook, handles: list[str]) -> None:
 def test_problem_of_the_service(worldbook: Worldbook, handles: list[str]) -> None:
     """A problem is told with its wrong fields and its remedy, with exit code 1."""
     ran = worldbook("entries", "edit", handles[0], "--title", "x" * 201, code=1)
-    assert "#/title" in ran.err
+    assert "--title: " in ran.err
+    assert "#/" not in ran.err
     assert worldbook("books", "create", "Tide House", code=1).err.startswith("Error: ")
 
 
@@ -308,3 +309,79 @@ def test_a_lorebook(worldbook: Worldbook) -> None:
     read = worldbook("retrieve", "--book", "Dangers", "-m", "The flood comes.").out
     assert read.index("It kills.") < read.index("No ship.")
     assert "a lorebook of the dialect chat" in worldbook("books", "show", "Dangers").out
+
+
+@pytest.fixture
+def tide(worldbook: Worldbook) -> str:
+    """An entry of the lorebook Dangers."""
+    worldbook("books", "create", "Dangers", "--dialect", "sillytavern")
+    said = ("--title", "Tide", "--content", "It kills.", "--key", "tide", "--secondary", "moon", "--chance", "60")
+    return worldbook("entries", "add", "Dangers", *said).out.strip()
+
+
+def test_what_wakes_an_entry_is_shown_and_edited(
+    worldbook: Worldbook, tide: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T3: an entry of a lorebook is shown with what wakes it, and edited there; the rest of its trigger stays."""
+    before = entry(worldbook, tide)["trigger"]
+    shown = worldbook("entries", "show", tide).out
+    header = ["key: tide", "key:", "secondary: moon", "secondary:", "logic: any", "constant: no", "chance: 60"]
+    assert shown.splitlines() == ["title: Tide", *header, "order: 100", "enabled: yes", "", "It kills."]
+    monkeypatch.setattr(
+        click, "edit", lambda text, **_: text.replace("chance: 60", "chance:").replace("key:\n", "key: flood\n", 1)
+    )
+    worldbook("entries", "edit", tide)
+    assert entry(worldbook, tide)["trigger"] == {**before, "chance": None, "keys": ["tide", "flood"]}
+
+
+def test_lorebooks_are_listed_as_such(worldbook: Worldbook, tide: str) -> None:
+    """T3: lists tell lorebooks from world books, say what is constant and what is drawn, and count no canon."""
+    worldbook("entries", "add", "Dangers", "--title", "Law", "--content", "No ship.", "--constant")
+    drawn, always = worldbook("entries", "list", "Dangers").out.splitlines()[-3:-1]
+    assert "by keys, chance 60" in " ".join(drawn.split())
+    assert "constant" in always
+    assert "vectors" not in always
+    listed = next(line for line in worldbook("books", "list").out.splitlines() if "Dangers" in line)
+    assert listed.split()[2:-1] == ["sillytavern", "2"]
+    assert "canon" not in worldbook("books", "show", "Dangers").out
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (("--chance", "150"), 1, "--chance: "),
+        (("--alias", "Sal"), 2, "--alias: this is a lorebook: use --key"),
+        (("--canon",), 2, "--canon: this is a lorebook"),
+    ],
+)
+def test_options_are_named(worldbook: Worldbook, tide: str, options: tuple[str, ...], code: int, said: str) -> None:
+    """What is wrong with an option is told by its name, and by no place in a body that nobody wrote."""
+    for command in (("edit", tide), ("add", "Dangers", "--title", "x", "--content", "x")):
+        ran = worldbook("entries", *command, *options, code=code)
+        assert said in ran.err
+        assert "#/" not in ran.err
+
+
+def test_keys_are_for_lorebooks(worldbook: Worldbook, handles: list[str]) -> None:
+    """`--key` for a world book is told as such, with what to use there."""
+    for command in (("edit", handles[0]), ("add", "Tide House", "--title", "x", "--content", "x")):
+        assert "--key: this is a world book: use --alias" in worldbook("entries", *command, "--key", "k", code=2).err
+
+
+def test_lorebooks_are_inline_by_default(worldbook: Worldbook, tide: str, tmp_path: Path) -> None:
+    """T3: texts of lorebooks stand in the prompt, with `--json` too, unless the option or the body says otherwise."""
+    worldbook("entries", "edit", tide, "--chance", "100", "--logic", "none")
+    asked = ("--book", "Dangers", "-m", "The tide comes.")
+
+    def prompt(command: str, *more: str) -> str:
+        said = worldbook(command, *more, *asked, "--json").json["prompt"]
+        return str(said["stable"]["text"] + said["volatile"]["text"])
+
+    assert "It kills." in worldbook("retrieve", *asked).out
+    assert "It kills." in prompt("retrieve")
+    assert prompt("preview") == prompt("retrieve")
+    assert "It kills." not in prompt("retrieve", "--lorebooks", "messages")
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps({"lorebooks": "messages", "messages": []}), encoding="utf-8")
+    assert "It kills." not in prompt("retrieve", str(file))
+    assert "It kills." in prompt("retrieve", str(file), "--lorebooks", "inline")

@@ -23,6 +23,25 @@ ENTRY = st.fixed_dictionaries(
 )
 
 
+LOREBOOK_ENTRY = st.fixed_dictionaries(
+    {
+        "title": LINE,
+        "content": st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\r"), min_size=1),
+        "enabled": st.booleans(),
+        "trigger": st.fixed_dictionaries(
+            {
+                "keys": st.lists(LINE),
+                "secondary_keys": st.lists(LINE),
+                "logic": st.sampled_from(["any", "all", "none", "not_all"]),
+                "constant": st.booleans(),
+                "chance": st.none() | st.floats(0, 100),
+                "order": st.integers(-1_000, 1_000),
+            }
+        ),
+    }
+)
+
+
 @given(entry=ENTRY)
 def test_round_trip(entry: dict[str, Any]) -> None:
     """What is written into the form and not touched is read back exactly."""
@@ -35,6 +54,23 @@ def test_changes_are_what_differs(before: dict[str, Any], after: dict[str, Any])
     sent = form.changes(before, form.from_text(form.to_text(after)))
     assert {**before, **sent} == after
     assert all(before[name] != value for name, value in sent.items())
+
+
+@given(entry=LOREBOOK_ENTRY)
+def test_round_trip_of_a_lorebook(entry: dict[str, Any]) -> None:
+    """What wakes an entry of a lorebook is written into the form and read back exactly, and there is no alias."""
+    text = form.to_text(entry)
+    assert form.from_text(text, lorebook=True) == entry
+    assert "alias:" not in text.partition("\n\n")[0].split("\n")
+    assert form.changes(entry, entry) == {}
+
+
+def test_keys_that_are_left_alone_stay_as_they_are() -> None:
+    """A key that holds a line break is one line of the form, and another key that is edited does not change it."""
+    entry = {**form.EMPTY, "title": "Tide", "content": "x", "trigger": {"keys": ["/a\nb/", " tide "], "order": 7}}
+    edited = form.to_text(entry).replace("key:  tide", "key: flood")
+    changed = form.changes(entry, form.from_text(edited, lorebook=True))
+    assert changed == {"trigger": {"keys": ["/a\nb/", "flood"]}}
 
 
 def test_line_ends_are_no_edit() -> None:
@@ -55,3 +91,12 @@ def test_wrong_header_lines_are_named(text: str, fault: str) -> None:
     """A header line that says nothing known is an error that quotes it."""
     with pytest.raises(form.FormError, match=fault):
         form.from_text(text)
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"), [("chance: often", "per cent"), ("order: 1.5", "whole number"), ("alias: Sal", "key")]
+)
+def test_wrong_lines_of_a_lorebook_are_named(line: str, fault: str) -> None:
+    """A line of a lorebook's entry that cannot be read is an error that says what was expected."""
+    with pytest.raises(form.FormError, match=fault):
+        form.from_text(f"{line}\n\nx\n", lorebook=True)

@@ -12,6 +12,7 @@ import pytest
 from embeddings import background
 from service import sample
 from service.cli import transfer
+from service.formats import NAMES, WRITTEN
 from tests.cli.conftest import Worldbook
 from tests.formats import boxes
 
@@ -117,6 +118,49 @@ def test_a_card_and_its_format(worldbook: Worldbook, coast: str, options: tuple[
     assert said in ran.err
 
 
+def test_an_export_format_that_is_none(worldbook: Worldbook) -> None:
+    """An unknown format is wrong usage and told with all that are written, cards too."""
+    assert sorted(transfer.FORMATS) == sorted((*WRITTEN, *transfer.CARDS))
+    said = worldbook("export", "Salt", "--format", "foo", code=2).err
+    assert all(said.count(f"'{name}'") == 1 for name in transfer.FORMATS)
+
+
+def test_an_import_format_that_is_none(worldbook: Worldbook, coast: str) -> None:
+    """An unknown format is told by the name of the option, with those that are known once."""
+    said = worldbook("import", coast, "--format", "foo", code=1).err
+    assert "--format: 'foo' is wrong (one of " in said
+    assert all(said.count(f"'{name}'") == 1 for name in NAMES)
+
+
+@pytest.mark.parametrize(("format", "said"), [("png", "is a zip archive"), ("charx", "is a PNG image")])
+def test_the_other_kind_of_card(worldbook: Worldbook, coast: str, tmp_path: Path, format: str, said: str) -> None:
+    """F2: a card of the other kind is told as what it is, with the format to use."""
+    worldbook("import", coast, "--name", "Salt")
+    value = boxes.card(boxes.entry("Lore."), version=3)
+    made = {"charx": boxes.png(boxes.text("ccv3", boxes.based(value))), "png": boxes.archive({"card.json": value})}
+    card = tmp_path / "card"
+    card.write_bytes(made[format])
+    ran = worldbook("export", "Salt", "--format", format, "--card", str(card), code=1)
+    assert said in ran.err
+    (other,) = {*transfer.CARDS} - {format}
+    assert f"as the format {other}" in ran.err
+
+
+def test_entries_of_a_report_go_by_number_and_title(worldbook: Worldbook, tmp_path: Path) -> None:
+    """F3: warnings and skipped entries alike are told by a number that counts from 1, and the title if there is one."""
+    rows = [
+        {"comment": "Gate", "key": ["/a(/"], "content": "It opens."},
+        {"comment": "Oru", "key": ["oru"], "content": " "},
+        7,
+    ]
+    file = tmp_path / "rows.json"
+    file.write_text(json.dumps({"entries": dict(enumerate(rows))}))
+    said = worldbook("import", str(file), "--dialect", "sillytavern").out
+    assert "warning: /a(/ is no valid regular expression, so it matches only as it is written (entry 1 “Gate”)" in said
+    assert "skipped entry 2 “Oru”: " in said
+    assert "skipped entry 3: " in said
+
+
 def test_unreadable_file(worldbook: Worldbook, tmp_path: Path) -> None:
     """A file that is no lorebook is told plainly and leaves nothing behind."""
     file = tmp_path / "novel.txt"
@@ -196,6 +240,15 @@ def test_doctor_finds_all_well(worldbook: Worldbook) -> None:
     ]
     worldbook("migrate")
     assert "can be read and written" in worldbook("doctor").out
+
+
+def test_doctor_asks_no_service(worldbook: Worldbook, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The doctor says that a service at WORLDBOOK_URL is not asked, and which database he looks at instead."""
+    assert "WORLDBOOK_URL" not in worldbook("doctor").out
+    monkeypatch.setenv("WORLDBOOK_URL", "http://127.0.0.1:9")
+    first = worldbook("doctor").out.splitlines()[0]
+    assert "the service at http://127.0.0.1:9 is not asked" in first
+    assert "worldbook.db" in first
 
 
 def test_doctor_names_what_is_broken(worldbook: Worldbook, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,7 +74,7 @@ def test_two_members_of_one_name() -> None:
         (archive({"card.json": CARD, "../x": b"1"}), "unsafe_path"),
         (archive({"card.json": CARD, "x": b"pixel"}, method=zipfile.ZIP_STORED).replace(b"pixel", b"PIXEL"), "bad_zip"),
         (archive({"card.json": CARD}).replace(LISTED + b"\0", LISTED + b"\1"), "encrypted"),
-        (png(), "bad_zip"),
+        (png(), "unknown_format"),
         (b"{}", "bad_zip"),
     ],
 )  # fmt: skip

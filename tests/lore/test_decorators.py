@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.lore.decorators import ANY_GREETING, CHAT, NONE, PLAIN, SILLYTAVERN, Decorations, read_decorators
+from service.lore.decorators import (
+    ANY_GREETING,
+    CHAT,
+    NONE,
+    PLAIN,
+    SILLYTAVERN,
+    Decorations,
+    Vocabulary,
+    ignored,
+    read_decorators,
+)
 
 ALONE = [
     ("probability 50", {"chance": 50.0}),
@@ -116,3 +126,19 @@ def test_any_content(parts: list[str]) -> None:
 def test_many_lines() -> None:
     """A content of a hundred thousand characters of decorators is read in one go."""
     assert read_decorators("@@a\n" * 25_000 + "x", CHAT) == (PLAIN, "x")
+
+
+@pytest.mark.parametrize(
+    ("content", "vocabulary", "names"),
+    [
+        ("@@depth 4\n@@@role user\n@@order 1\nx", CHAT, ("@@depth",)),
+        ("@@depth 4\n@@@order 3\n@@depth 2\nx", SILLYTAVERN, ("@@depth", "@@@order")),
+        ("@@order 1\nx", NONE, ("@@order",)),
+        ("x\n@@depth 4", SILLYTAVERN, ()),
+        ("@@activate\nx", SILLYTAVERN, ()),
+        ("@@\nx", SILLYTAVERN, ()),
+    ],
+)
+def test_decorators_that_are_not_known(content: str, vocabulary: Vocabulary, names: tuple[str, ...]) -> None:
+    """C5: the decorators that a dialect does not know are named once each, as they stand there."""
+    assert ignored(content, vocabulary) == names

@@ -214,6 +214,40 @@ def test_decorators(client: Client, lines: str, messages: Any, fields: Json, fou
     assert [message["content"] for message in answer["lorebook"]["messages"]] == (["E."] if found else [])
 
 
+@pytest.mark.parametrize(
+    ("dialect", "said"),
+    [
+        ("chat", "@@depth, which have no effect here and do not reach the model"),
+        ("sillytavern", "@@depth, @@role, which have no effect here and do not reach the model"),
+        ("server", "@@depth, @@role, which have no effect here and which the model will read"),
+    ],
+)
+def test_decorators_without_effect_are_told(client: Client, dialect: str, said: str) -> None:
+    """C5, T12: each dialect says of an entry what becomes of the decorators that it does not know."""
+    book = lorebook(client, dialect, decorated("E", "@@depth 4", "@@role user"))
+    [warning] = ok(client.get(f"/v1/books/{book}/entries/1"))["warnings"]
+    assert (warning["kind"], warning["detail"]) == ("decorator", f"the content begins with {said}")
+
+
+@pytest.mark.parametrize(
+    ("key", "broken"),
+    [("/a(/", True), ("/us/r/", True), (" /a[/i ", True), ("/a+/i", False), ("a(", False), ("/{{char}}(/", False)],
+)
+def test_a_broken_pattern_is_told(client: Client, key: str, broken: bool) -> None:
+    """P05, T12: a key of `sillytavern` that looks like a regular expression and is none is warned about, also when the
+    entry is edited; it matches as it is written."""
+    book = lorebook(client, "sillytavern", woken("E", key))
+    kinds = ["invalid_regex"] if broken else []
+    path = f"/v1/books/{book}/entries/1"
+    assert [each["kind"] for each in ok(client.get(path))["warnings"]] == kinds
+    assert ok(client.patch(path, json={"trigger": {"keys": ["plain"]}}))["warnings"] == []
+    edited = ok(client.patch(path, json={"trigger": {"secondary_keys": [key]}}))
+    assert [each["kind"] for each in edited["warnings"]] == kinds
+    if broken:
+        other = lorebook(client, "sillytavern", woken("E", key))
+        assert active(client, other, f"see {key.strip()} here") == ["E"]
+
+
 def test_decorators_of_placement(client: Client) -> None:
     """C5: order, priority and role of one entry come from its decorators."""
     book = chat(

@@ -223,6 +223,22 @@ def test_the_report_counts_what_was_left_out(client: Client) -> None:
     assert [each["kind"] for each in keyless["warnings"]] == ["always_on"]
 
 
+def test_the_report_tells_broken_patterns_and_decorators(client: Client) -> None:
+    """T12: the report says that a broken pattern is taken literally, and what becomes of unknown decorators."""
+    rows = [{"key": ["/a(/", "/b/i"], "content": "A"}, {"key": ["c"], "content": "@@depth 4\n@@role user\nC"}]
+    file = {"entries": dict(enumerate(rows))}
+    told = {
+        dialect: [(each["kind"], each["index"]) for each in brought(client, file, dialect=dialect)["warnings"]]
+        for dialect in DIALECTS
+    }
+    literal = [("literal_regex", 0)]
+    assert told == {
+        "sillytavern": [("invalid_regex", 0), ("decorator", 1)],
+        "chat": [*literal, ("decorator", 1)],
+        "server": [*literal, ("decorator", 1)],
+    }
+
+
 @pytest.mark.parametrize("dialect", [*DIALECTS, "world"])
 def test_what_came_in_goes_out(client: Client, dialect: str) -> None:
     """T13, Fault I22: an untouched file of SillyTavern comes out of each dialect as it came in, unknown fields too."""
