@@ -11,9 +11,11 @@ from itertools import groupby
 from service.actions.living import Written
 from service.lore import rendering
 from service.lore.answer import Degraded, FetchAnswer, ListAnswer, ListItem, MissingName, SearchAnswer, SearchItem
-from service.lore.errors import Invalid, WorldbookError
+from service.lore.errors import FieldError, Invalid, WorldbookError
 from service.lore.open_book import AttachedBook
 from service.lore.text import clean_line
+from service.tools.definitions import SEND
+from service.validation import MISSING
 
 QUOTED = 80
 """Characters of a name or a cursor's call that are repeated."""
@@ -76,12 +78,17 @@ def refused(error: WorldbookError) -> str:
     """A sentence that a model can act on."""
     if not isinstance(error, Invalid):
         return f"{error.detail}. {error.remedy}".strip() + "\n"
-    faults = [
-        f"{(fault.pointer or fault.parameter or '').lstrip('#/') or 'arguments'}: {fault.detail}"
-        + (f" ({fault.remedy})" if fault.remedy else "")
-        for fault in error.errors
-    ]
+    faults = dict.fromkeys(map(_fault, error.errors))
     return f"The call was not run. {'; '.join(faults)}.\n"
+
+
+def _fault(fault: FieldError) -> str:
+    """What is wrong with an argument. The words of the validator, and of the service's pages, mean nothing to a model."""
+    where = (fault.pointer or fault.parameter or "").lstrip("#/")
+    name, _, _ = where.partition("/")
+    if name in SEND and (name == "cursor" or not fault.remedy):
+        return f"{name}: {f'{MISSING}, ' if fault.detail == MISSING else ''}{SEND[name]}"
+    return f"{where or 'arguments'}: {fault.detail}" + (f" ({fault.remedy})" if fault.remedy else "")
 
 
 def _line(item: SearchItem | ListItem) -> str:

@@ -170,9 +170,9 @@ def test_writes(model: Model, world: World) -> None:
 def test_what_a_model_does_wrong(model: Model) -> None:
     """M2: a call that cannot be run is an error of the tool, in words that say what to do."""
     wrong: list[tuple[str, Json, str]] = [
-        ("fetch", {"names": []}, "names"),
+        ("fetch", {"names": []}, "names: send a list"),
         ("fetch", {"name": "Oru"}, "did you mean names?"),
-        ("search", {"query": "x", "cursor": "nonsense"}, "next_cursor"),
+        ("search", {"query": "x", "cursor": "nonsense"}, "send the cursor"),
         ("list", {"book": "Atlantis"}, "leave it out"),
         ("destroy", {}, "one of fetch, search, list, write"),
     ]

@@ -71,6 +71,12 @@ def test_unknown_names(client: TestClient, world: str, scope: str) -> None:
     assert "lore_search" in none["text"]
 
 
+def test_a_single_name(client: TestClient, scope: str) -> None:
+    """M1: a name that is sent bare, as models often do, counts as a list of one."""
+    [got] = call(client, scope, "lore_fetch", {"names": "Porta de Sal"})["result"]["entries"]
+    assert got["title"] == "The Salt Gate"
+
+
 def test_the_cap_of_a_fetch(client: TestClient, world: str, scope: str) -> None:
     """M4: a fetch stays under its cap of tokens, cuts at a sentence and says which entries it cut."""
     names = [f"Islet {number}" for number in range(1, 21)]
@@ -145,16 +151,21 @@ def test_list_goes_on_after_a_change(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
     [
-        ("lore_fetch", None, "names: required field is missing"),
-        ("lore_fetch", {"names": "Oru"}, "names"),
-        ("lore_fetch", {"names": []}, "names"),
-        ("lore_fetch", {"names": ["x"] * 21}, "names"),
+        ("lore_fetch", None, "names: required field is missing, send a list"),
+        ("lore_fetch", {"names": []}, 'run. names: send a list of 1 to 20 names, for example ["Warden Oru"].'),
+        ("lore_fetch", {"names": [1, 2]}, 'run. names: send a list of 1 to 20 names, for example ["Warden Oru"].'),
+        ("lore_fetch", {"names": {"a": "b"}}, "run. names: send a list"),
+        ("lore_fetch", {"names": ["x"] * 21}, "run. names: send a list"),
         ("lore_fetch", {"name": ["x"]}, "did you mean names?"),
         ("lore_fetch", '{"names": ["x"', "not JSON"),
         ("lore_fetch", "[1]", "arguments"),
-        ("lore_search", {"query": ""}, "query"),
-        ("lore_search", {"query": "x", "cursor": "MTA"}, "next_cursor"),
-        ("lore_list", {"cursor": "x"}, "next_cursor"),
+        ("lore_search", {"query": ""}, "query: send what you want to know"),
+        ("lore_search", {"query": "x", "cursor": "MTA"}, "run. cursor: send the cursor of the last answer"),
+        ("lore_search", {"query": "x", "cursor": 2}, "run. cursor: send the cursor of the last answer"),
+        ("lore_list", {"cursor": "x"}, "run. cursor: send the cursor of the last answer"),
+        ("lore_list", {"book": 7}, "book: send the id or the name of one book"),
+        ("lore_list", {"book": "Atlantis"}, "no such book is attached (attached: "),
+        ("lore_write", {"title": "x" * 201, "content": "y", "aliases": [1]}, "title: send a short noun phrase"),
         ("lore_write", {"title": "x", "content": "y"}, "can only be read"),
         ("lore_burn", {}, "one of lore_fetch, lore_search, lore_list, lore_write"),
         ("burn", {}, "one of fetch, search, list, write"),
