@@ -83,7 +83,7 @@ def refused(error: WorldbookError) -> str:
 
 
 def _fault(fault: FieldError) -> str:
-    """What is wrong with an argument. The words of the validator, and of the service's pages, mean nothing to a model."""
+    """What is wrong with an argument; the validator's words, and those about pages of the API, are not for models."""
     where = (fault.pointer or fault.parameter or "").lstrip("#/")
     name, _, _ = where.partition("/")
     if name in SEND and (name == "cursor" or not fault.remedy):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -237,7 +238,7 @@ def test_a_person_connects_a_model(world: World) -> None:
         written = model.call("write", title="By hand", content="A person's model wrote this.").structured_content
     [write] = ok(httpx.get(f"{world.url}/v1/books/{world.diary}/writes", params={"limit": 1}))["items"]
     assert (write["handle"], write["conversation"]) == (written["handle"], "c-1")
-    assert write["response_id"] == f"mcp-{write['turn']}"
+    assert write["response_id"] == f"mcp-{datetime.fromtimestamp(write['turn'] * 60, UTC):%Y-%m-%dT%H:%M}"
 
 
 @pytest.mark.parametrize("bearer", [None, "Bearer nonsense", "Bearer wbs_AAAA", "Basic wbs_AAAA"])
