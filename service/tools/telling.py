@@ -21,10 +21,13 @@ QUOTED = 80
 """Characters of a name or a cursor's call that are repeated."""
 
 
-def mark_for(books: Sequence[AttachedBook], asked: Iterable[str] = ()) -> str:
-    """The marker of the frames: no text of the books, and nothing that was asked, has it."""
+def mark_for(books: Sequence[AttachedBook], shown: Iterable[str] = ()) -> str:
+    """The marker of the frames: no text of the books has it, and nothing else that is shown.
+
+    `shown`: what was asked, and texts with names in them: a text may say half of a marker, and a name the other half.
+    """
     taken = frozenset().union(*(book.open.text.frame_words for book in books))
-    said = rendering.frame_words([*(book.label or "" for book in books), *asked])
+    said = rendering.frame_words([*(book.label or "" for book in books), *shown])
     return rendering.marker([book.open.text.book.id for book in books], taken | said)
 
 

@@ -204,6 +204,21 @@ def test_entries_are_resources(model: Model, world: World) -> None:
             model.does("read_resource", uri)
 
 
+def test_macros(world: World) -> None:
+    """T8, M2: tools, resources and the prompt say the names that the retrieval of the scope gave."""
+    book = ok(
+        httpx.post(f"{world.url}/v1/books", json={"name": "Oaths", "entries": [entry("Oath", "{{user}} swore.")]}), 201
+    )
+    asked = {"books": [book["id"]], "names": {"user": "Mira"}, "messages": []}
+    token = world.post("retrieve", asked)["scope"]["token"]
+    with connected("http", world.url, world.data, token) as model:
+        assert model.call("fetch", names=["Oath"]).structured_content["entries"][0]["content"] == "Mira swore."
+        [read] = model.does("read_resource", f"lore://{book['id']}-1").contents
+        assert read.text == "Mira swore."
+        [message] = model.does("get_prompt", "world", {}).messages
+        assert "Mira swore." in message.content.text
+
+
 def test_a_prompt_is_a_packed_world(model: Model) -> None:
     """M2: the prompt puts in what a retrieval for the message would, within the budget."""
     assert [prompt.name for prompt in model.does("list_prompts").prompts] == ["world"]
