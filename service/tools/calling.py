@@ -142,7 +142,7 @@ def _fetch(caller: Caller, given: object) -> Told:
     mark = telling.mark_for(books, [*names, *(each.content for each in answer.entries)])
     text = telling.fetched(answer, mark, caller.rt.settings.max_fetch_tokens)
     if not answer.entries:
-        return f"{text}Search by what it is about with {caller.prefix}search, or fetch one of these.\n", None
+        return text + telling.nothing_fetched(answer, f"{caller.prefix}search"), None
     return text, _as(FetchResult, answer)
 
 

@@ -10,7 +10,16 @@ from itertools import groupby
 
 from service.actions.living import Written
 from service.lore import rendering
-from service.lore.answer import Degraded, FetchAnswer, ListAnswer, ListItem, MissingName, SearchAnswer, SearchItem
+from service.lore.answer import (
+    Degraded,
+    FetchAnswer,
+    ListAnswer,
+    ListedBook,
+    ListItem,
+    MissingName,
+    SearchAnswer,
+    SearchItem,
+)
 from service.lore.errors import FieldError, Invalid, WorldbookError
 from service.lore.open_book import AttachedBook
 from service.lore.text import clean_line
@@ -38,6 +47,13 @@ def fetched(answer: FetchAnswer, mark: str, most: int) -> str:
     cut = ", ".join(entry.handle for entry in answer.entries if entry.cut)
     note = f"Cut to fit {most:,} tokens: {cut}. Fetch fewer at once to read more of them.\n" if cut else ""
     return lore + missed(answer.missing, mark) + note
+
+
+def nothing_fetched(answer: FetchAnswer, search: str) -> str:
+    """What to do when nothing has any of the names."""
+    if any(each.nearest for each in answer.missing):
+        return f"Search by what it is about with {search}, or fetch one of these.\n"
+    return "There are no entries in what is attached.\n"  # any entry at all would be near
 
 
 def missed(missing: Sequence[MissingName], mark: str) -> str:
@@ -69,7 +85,14 @@ def listed(answer: ListAnswer, mark: str, tool: str) -> str:
         for book, items in groupby(answer.items, key=lambda item: item.book)
         for line in (headings[book], *map(_line, items))
     ]
-    return (_lines(parts, mark) or "Nothing more is attached.\n") + _more(answer.next_cursor, tool)
+    return (_lines(parts, mark) or _nothing_listed(answer.books)) + _more(answer.next_cursor, tool)
+
+
+def _nothing_listed(books: Sequence[ListedBook]) -> str:
+    if any(book.entries for book in books):
+        return "Nothing more is attached.\n"  # the last page was the end, or what came behind it is gone
+    what = {0: "No book is attached", 1: "The book has no entries"}.get(len(books), "The books have no entries")
+    return f"{what}.\n"
 
 
 def written(done: Written) -> str:

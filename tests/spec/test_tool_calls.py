@@ -138,6 +138,32 @@ def test_list_of_one_book(client: TestClient, world: str) -> None:
     assert f"attached: {other}, {world}" in told["text"]
 
 
+def test_an_empty_world(client: TestClient) -> None:
+    """M1, M4: where the attached books have no entries, a list and a fetch say that, and offer nothing that is not
+    there."""
+    empty = [new_book(client), new_book(client, entry("Off", enabled=False))]
+    one, two = (ask(client, "Hello.", books=books)["scope"]["token"] for books in (empty[:1], empty))
+    assert call(client, one, "lore_list")["text"] == "The book has no entries.\n"
+    assert call(client, two, "lore_list")["text"] == "The books have no entries.\n"
+    assert call(client, two, "lore_list", {"book": empty[1]})["text"] == "The book has no entries.\n"
+    told = call(client, two, "lore_fetch", {"names": ["Off"]})
+    assert told["is_error"]
+    assert told["text"].endswith("There are no entries in what is attached.\n")
+    assert "one of these" not in told["text"]
+    for book in empty:
+        ok(client.delete(f"/v1/books/{book}"), 204)
+    assert call(client, two, "lore_list")["text"] == "No book is attached.\n"
+
+
+def test_the_end_of_a_list(client: TestClient) -> None:
+    """M4: when what a next page would have shown is gone, the list says that there is no more."""
+    book = new_book(client, *(entry(f"Rock {number}") for number in range(1, 52)))
+    token = ask(client, "Hello.", books=[book])["scope"]["token"]
+    first = call(client, token, "lore_list")["result"]
+    ok(client.delete(f"/v1/books/{book}/entries/51"), 204)
+    assert call(client, token, "lore_list", {"cursor": first["next_cursor"]})["text"] == "Nothing more is attached.\n"
+
+
 def test_list_goes_on_after_a_change(client: TestClient) -> None:
     """M4: entries deleted or added between two pages of a list hide and repeat no other."""
     book = new_book(client, *(entry(f"Rock {number}") for number in range(1, 61)))
