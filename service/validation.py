@@ -26,6 +26,7 @@ MAX_DEPTH = 200
 MAX_INTEGER = 2**53 - 1
 MAX_FLOAT = 1e300
 MAX_FAULTS = 100
+MISSING = "required field is missing"
 _BUILDING = Lock()
 """Two threads that build validators at once crash the compiler of Python 3.11."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -182,7 +183,7 @@ def _detail(error: Mapping[str, Any]) -> str:
         case "unexpected_keyword_argument" | "extra_forbidden":
             return "unknown field"
         case "missing" | "missing_argument" | "missing_keyword_only_argument":
-            return "required field is missing"
+            return MISSING
         case "value_error":
             return str(error["ctx"]["error"])
         case "literal_error" | "enum" if shown:

@@ -23,6 +23,7 @@ from service.actions.sortable_ids import sortable_id
 from service.lore.book import STRICT, WORLD, Book, Entry, handle_of
 from service.lore.errors import Conflict, FieldError, Invalid, LimitExceeded, NotFound, UndoRefused
 from service.lore.living import Action, Obstacle, Write, WriteState, as_written, text_of, with_text
+from service.lore.text import fold
 from service.store import books
 from service.store import entries as stored
 from service.store import writes as log
@@ -104,7 +105,8 @@ def write(rt: Runtime, origin: Origin, allowed_books: Sequence[str], draft: Draf
     """Let a model create or edit an entry in one of the living books that its conversation may write in.
 
     Raises `Invalid` (fields), `NotFound` (book, entry; a disabled entry is told as absent), `Conflict` (canon, not a
-    living book, discarded reply, nothing to change) and `LimitExceeded` (writes of a turn, entries of a book).
+    living book, discarded reply, nothing to change, a new entry called as another is) and `LimitExceeded` (writes of a
+    turn, entries of a book).
     """
     origin = validate(Origin, asdict(origin))
     draft = validate(Draft, parse_json(json.dumps(asdict(draft)).encode()))  # also without what no store can keep
@@ -305,8 +307,21 @@ def _created(rt: Runtime, conn: Connection, book_id: str, version: int, draft: D
             actual=count,
             remedy="Edit an entry instead.",
         )
-    [entry] = stored.add(conn, book_id, version, [_drafted(draft, (), None)], at)
+    new = _drafted(draft, (), None)
+    _not_twice(conn, book_id, new.title)
+    [entry] = stored.add(conn, book_id, version, [new], at)
     return entry
+
+
+def _not_twice(conn: Connection, book_id: str, title: str) -> None:
+    """A model that forgot its handle would leave an old and a new text of one thing side by side."""
+    wanted = fold(title).text
+    for id_, known in stored.titles(conn, book_id):
+        if fold(known).text == wanted:
+            raise Conflict(
+                f"{handle_of(book_id, id_)} is called so already",
+                remedy="Send its handle to change it, or give the new entry a title of its own.",
+            )
 
 
 def _editable(conn: Connection, book_id: str, entry_id: int) -> Entry:

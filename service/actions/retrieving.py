@@ -200,8 +200,10 @@ def reach(rt: Runtime, request: FetchRequest | SearchRequest) -> list[AttachedBo
 
 
 def reach_of(rt: Runtime, scope: Scope) -> list[AttachedBook]:
-    """The world books of a scope as they are attached now; those that are gone are not there."""
-    return _world(_opened(rt, resolve(rt, scope.hosts, books_left(rt, scope), scope.conversation)))
+    """The world books of a scope as they are attached now, to be shown with its names; those that are gone are not
+    there."""
+    books = _world(_opened(rt, resolve(rt, scope.hosts, books_left(rt, scope), scope.conversation)))
+    return [replace(book, names=scope.names) for book in books]
 
 
 def books_left(rt: Runtime, scope: Scope) -> list[str]:

@@ -35,6 +35,7 @@ def mint(rt: Runtime, request: RetrieveRequest, books: Sequence[AttachedBook]) -
         turn=request.turn,
         response_id=request.response_id,
         expires=expires,
+        names=request.names,
     )
     token = sign(scope, _key(rt))
     if token is None:

@@ -39,7 +39,7 @@ def fetch(books: Sequence[AttachedBook], names: Sequence[str], max_tokens: int, 
     left = max_tokens
     for (number, ordinal), asked in found.items():
         book = books[number]
-        entry = book.open.text.entries[ordinal]
+        entry = book.shown(ordinal)
         content = _within(entry.content, left, tokenizer)
         tokens = tokenizer.count(content)
         left -= tokens
@@ -49,10 +49,7 @@ def fetch(books: Sequence[AttachedBook], names: Sequence[str], max_tokens: int, 
 
 def entry_of_handle(books: Sequence[AttachedBook], handle: str) -> Entry | None:
     """The enabled entry of this handle, whole."""
-    return next(
-        (books[number].open.text.entries[ordinal] for number, ordinal in _by_handle(books, handle)),
-        None,
-    )
+    return next((books[number].shown(ordinal) for number, ordinal in _by_handle(books, handle)), None)
 
 
 def _fetched(book: AttachedBook, entry: Entry, content: str, tokens: int, asked: Sequence[str]) -> FetchedEntry:

@@ -51,16 +51,16 @@ def lines(books: Sequence[AttachedBook], after: Place | None, tokenizer: Tokeniz
             begun, first = True, after.position if there is None else there + 1
         if not begun:
             continue
-        tokens = text.sheet(tokenizer, book.label).full
-        for ordinal, entry in enumerate(text.entries):
-            if text.enabled[ordinal] and ordinal >= first:
+        for ordinal in range(first, len(text.entries)):
+            if text.enabled[ordinal]:
+                entry = book.shown(ordinal)
                 yield ListItem(
                     handle=entry.handle,
                     title=entry.title,
                     gist=rendering.gist_of(entry),
                     book=text.book.id,
                     label=book.label,
-                    tokens=int(tokens[ordinal]),
+                    tokens=book.cost(ordinal, tokenizer),
                 )
 
 

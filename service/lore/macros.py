@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
+from service.lore.book import Entry
 from service.lore.request import Names
 
 _MACRO = re.compile(r"\{\{(user|char|bot)\}\}", re.IGNORECASE)
@@ -32,3 +34,10 @@ def replace_macros(text: str, values: Mapping[str, str]) -> str:
     if not values or "{{" not in text:
         return text
     return _MACRO.sub(lambda found: values.get(found[1].lower(), found[0]), text)
+
+
+def spoken(entry: Entry, values: Mapping[str, str]) -> Entry:
+    """The entry with the macros of its content and gist replaced; the same object when there are none."""
+    content = replace_macros(entry.content, values)
+    gist = None if entry.gist is None else replace_macros(entry.gist, values)
+    return entry if (content, gist) == (entry.content, entry.gist) else replace(entry, content=content, gist=gist)

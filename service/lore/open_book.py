@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -16,11 +16,11 @@ from service.lore.activation.rules import Lorebook, compile_lorebook
 from service.lore.book import WORLD, Book, Entry, Warning
 from service.lore.dialects import DIALECTS, DialectRules
 from service.lore.lexical import Lexicon
-from service.lore.macros import has_macro, replace_macros
+from service.lore.macros import has_macro, macro_values, spoken
 from service.lore.matching import Matcher
 from service.lore.recipe import embedding_text
 from service.lore.rendering import entry_block, frame_words, index_lines
-from service.lore.request import SillyTavern
+from service.lore.request import Names, SillyTavern
 from service.lore.text import fold
 from service.lore.tokens import Tokenizer
 
@@ -45,9 +45,7 @@ class Sheet:
         """The same with macros replaced in the entries of these ordinals."""
         entries = list(self.entries)
         for ordinal in ordinals:
-            entry = entries[ordinal]
-            gist = None if entry.gist is None else replace_macros(entry.gist, macros)
-            entries[ordinal] = replace(entry, content=replace_macros(entry.content, macros), gist=gist)
+            entries[ordinal] = spoken(entries[ordinal], macros)
         return Sheet(
             entries=tuple(entries),
             tokenizer=self.tokenizer,
@@ -237,6 +235,24 @@ class AttachedBook:
     """The character whose book it is, in a group."""
     via: tuple[str, ...] = ()
     """The hosts that brought it."""
+    names: Names | None = None
+    """Who is who where single entries are shown; None: macros stay as written."""
+
+    @cached_property
+    def macros(self) -> Mapping[str, str]:
+        """What each macro of its entries stands for."""
+        return macro_values(self.names, self.label)
+
+    def shown(self, ordinal: int) -> Entry:
+        """An entry as it is shown, with macros replaced."""
+        return spoken(self.open.text.entries[ordinal], self.macros)
+
+    def cost(self, ordinal: int, tokenizer: Tokenizer) -> int:
+        """Tokens of the block of an entry as it is shown."""
+        entry = self.shown(ordinal)
+        if entry is not self.open.text.entries[ordinal]:
+            return tokenizer.count(entry_block(entry, self.label))
+        return int(self.open.text.sheet(tokenizer, self.label).full[ordinal])
 
 
 def world_books(books: Sequence[AttachedBook]) -> list[AttachedBook]:

@@ -12,9 +12,10 @@ import hashlib
 import hmac
 import json
 import zlib
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields, replace
 
 from service.lore.errors import ScopeExpired, Unauthenticated
+from service.lore.request import Names
 
 PREFIX = "wbs_"
 MAX_TOKEN = 4000
@@ -22,6 +23,7 @@ MAX_TOKEN = 4000
 KEY_ID_BYTES = 4
 SECRET_BYTES = 32
 _MAC_BYTES = 16
+_NAMED = tuple(item.name for item in fields(Names))
 _REMEDY = "Retrieve again: every retrieval answers a fresh scope."
 
 
@@ -49,14 +51,24 @@ class Scope:
     """The reply about to be written, which writes hang on."""
     expires: int = 0
     """Seconds since 1970, UTC; from then on the scope is refused."""
+    names: Names | None = None
+    """Who is who, for the macros of what tools show."""
 
 
 def sign(scope: Scope, key: SigningKey) -> str | None:
     """The token of a scope: key id, 16 bytes of HMAC-SHA256 (RFC 2104) and the deflated fields, in base64url.
 
-    None when the names of the hosts are so long together that the token would pass 4,000 characters.
+    None when the names of the hosts are so long together that the token would pass 4,000 characters. Names for macros
+    that have no room beside the rest are left out: a model that reads `{{user}}` is better off than one without tools.
     """
-    packed = zlib.compress(json.dumps(astuple(scope), ensure_ascii=False, separators=(",", ":")).encode(), 9)
+    plain = replace(scope, names=None)
+    return _token(scope, key) or (_token(plain, key) if scope.names else None)
+
+
+def _token(scope: Scope, key: SigningKey) -> str | None:
+    *told, names = astuple(scope)
+    told += names or ()
+    packed = zlib.compress(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode(), 9)
     token = PREFIX + _encoded(key.id + _mac(key, packed) + packed)
     return token if len(token) <= MAX_TOKEN else None
 
@@ -75,10 +87,11 @@ def read(token: str, key: SigningKey, now: float) -> Scope:
         raise ScopeExpired("the scope was signed with a key that is no longer in use", remedy=_REMEDY)
     if not hmac.compare_digest(mac, _mac(key, packed)):
         raise _no_scope()
-    owner, hosts, books, conversation, turn, response_id, expires = json.loads(zlib.decompress(packed))
+    owner, hosts, books, conversation, turn, response_id, expires, *named = json.loads(zlib.decompress(packed))
     if now >= expires:
         raise ScopeExpired("the scope has expired", remedy=_REMEDY)
-    return Scope(owner, tuple(hosts), tuple(books), conversation, turn, response_id, expires)
+    names = Names(**dict(zip(_NAMED, named, strict=True))) if named else None
+    return Scope(owner, tuple(hosts), tuple(books), conversation, turn, response_id, expires, names)
 
 
 def _mac(key: SigningKey, packed: bytes) -> bytes:

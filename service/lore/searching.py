@@ -81,13 +81,13 @@ def _item(
     number = bisect_right(starts, place) - 1
     book = books[number]
     ordinal = place - starts[number]
-    entry = book.open.text.entries[ordinal]
+    entry = book.shown(ordinal)
     return SearchItem(
         handle=entry.handle,
         title=entry.title,
         gist=rendering.gist_of(entry),
         book=book.open.text.book.id,
         label=book.label,
-        tokens=int(book.open.text.sheet(tokenizer, book.label).full[ordinal]),
+        tokens=book.cost(ordinal, tokenizer),
         reason=reason,
     )

@@ -90,6 +90,12 @@ def order(conn: Connection, book_id: str) -> list[int]:
     return list(conn.scalars(query))
 
 
+def titles(conn: Connection, book_id: str) -> list[tuple[int, str]]:
+    """Id and title of the book's enabled entries, in the order of their ids."""
+    query = select(entries.c.id, entries.c.title).where(entries.c.book_id == book_id, entries.c.enabled.is_(True))
+    return [(row.id, row.title) for row in conn.execute(query.order_by(entries.c.id))]
+
+
 def add(conn: Connection, book_id: str, version: int, new: Sequence[Entry], now: str) -> tuple[Entry, ...]:
     """Append entries in one statement; answers them with their ids, positions, handles and version."""
     if not new:

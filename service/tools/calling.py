@@ -139,9 +139,10 @@ def _fetch(caller: Caller, given: object) -> Told:
     names = validate(FetchArguments, given).names
     books = retrieving.reach_of(caller.rt, caller.scope)
     answer = retrieving.fetch_from(caller.rt, books, FetchRequest(names=names))
-    text = telling.fetched(answer, telling.mark_for(books, names), caller.rt.settings.max_fetch_tokens)
+    mark = telling.mark_for(books, [*names, *(each.content for each in answer.entries)])
+    text = telling.fetched(answer, mark, caller.rt.settings.max_fetch_tokens)
     if not answer.entries:
-        return f"{text}Search by what it is about with {caller.prefix}search, or fetch one of these.\n", None
+        return text + telling.nothing_fetched(answer, f"{caller.prefix}search"), None
     return text, _as(FetchResult, answer)
 
 
@@ -149,14 +150,16 @@ def _search(caller: Caller, given: object) -> Told:
     asked = validate(SearchArguments, given)
     books = retrieving.reach_of(caller.rt, caller.scope)
     answer = retrieving.search_in(caller.rt, books, SearchRequest(query=asked.query, cursor=asked.cursor))
-    return telling.found(answer, telling.mark_for(books), f"{caller.prefix}search"), _as(SearchResult, answer)
+    mark = telling.mark_for(books, [item.gist for item in answer.items])
+    return telling.found(answer, mark, f"{caller.prefix}search"), _as(SearchResult, answer)
 
 
 def _list(caller: Caller, given: object) -> Told:
     asked = validate(ListArguments, given)
     books = retrieving.reach_of(caller.rt, caller.scope)
     answer = listing.list_entries(caller.rt, books, asked.book, asked.cursor)
-    return telling.listed(answer, telling.mark_for(books), f"{caller.prefix}list"), _as(ListResult, answer)
+    mark = telling.mark_for(books, [item.gist for item in answer.items])
+    return telling.listed(answer, mark, f"{caller.prefix}list"), _as(ListResult, answer)
 
 
 def _write(caller: Caller, given: object) -> Told:

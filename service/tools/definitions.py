@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from annotated_types import MaxLen, MinLen
+from pydantic import BeforeValidator
 
 from service.lore.answer import ToolName
 from service.lore.book import STRICT
@@ -23,13 +24,21 @@ Word = Annotated[str, MaxLen(300)]
 Cursor = Annotated[str, MaxLen(2000)]
 
 
+def _listed(given: object) -> object:
+    return (given,) if isinstance(given, str) else given
+
+
+OneOrMore = BeforeValidator(_listed)
+"""The schema says a list, but models often send the only item bare."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class FetchArguments:
     """What `fetch` is called with."""
 
     __pydantic_config__ = STRICT
 
-    names: Annotated[tuple[Word, ...], MinLen(1), MaxLen(20)]
+    names: Annotated[tuple[Word, ...], MinLen(1), MaxLen(20), OneOrMore]
     """Handles such as bakiru-17, titles or aliases, in any language; at most 20."""
 
 
@@ -67,7 +76,7 @@ class WriteArguments:
     """A short noun phrase: the name by which the entry will be known; at most 200 characters."""
     content: Annotated[str, MinLen(1), MaxLen(100_000)]
     """All that is true about it from now on, written so that it can be understood alone. An edit replaces the text."""
-    aliases: Annotated[tuple[Word, ...], MaxLen(64)] | None = None
+    aliases: Annotated[tuple[Word, ...] | None, MaxLen(64), OneOrMore] = None
     """Other names of it, in any language; leave out or null for none."""
     gist: Annotated[str, MaxLen(300)] | None = None
     """One sentence that says what it is, for the index; leave out or null to have the first sentence."""
@@ -75,6 +84,20 @@ class WriteArguments:
     """Handle of the entry to change; leave out or null for a new one."""
     book: Word | None = None
     """Id or name of the book of a new entry; leave out or null when there is only one to write in."""
+
+
+SEND: Mapping[str, str] = {
+    "names": 'send a list of 1 to 20 names, for example ["Warden Oru"]',
+    "query": "send what you want to know, in 1 to 2,000 characters",
+    "cursor": "send the cursor of the last answer as it was, or leave it out for the first page",
+    "title": "send a short noun phrase of 1 to 200 characters",
+    "content": "send the text of the entry, 1 to 100,000 characters",
+    "aliases": 'send a list of at most 64 names, for example ["Porta de Sal"], or leave it out',
+    "gist": "send one sentence of at most 300 characters, or leave it out",
+    "handle": "send a handle that you were given, such as bakiru-17, or leave it out for a new entry",
+    "book": "send the id or the name of one book, or leave it out",
+}
+"""By the name of an argument, what a model is told that sent something else."""
 
 
 @dataclass(frozen=True)

@@ -174,6 +174,7 @@ def _get_prompt(call: _Call, params: types.GetPromptRequestParams) -> types.GetP
             "hosts": call.scope.hosts,
             "books": retrieving.books_left(call.rt, call.scope),
             "conversation": call.scope.conversation,
+            "names": call.scope.names,
             "budget_tokens": given.get("budget_tokens"),
         },
     )

@@ -10,19 +10,33 @@ from itertools import groupby
 
 from service.actions.living import Written
 from service.lore import rendering
-from service.lore.answer import Degraded, FetchAnswer, ListAnswer, ListItem, MissingName, SearchAnswer, SearchItem
-from service.lore.errors import Invalid, WorldbookError
+from service.lore.answer import (
+    Degraded,
+    FetchAnswer,
+    ListAnswer,
+    ListedBook,
+    ListItem,
+    MissingName,
+    SearchAnswer,
+    SearchItem,
+)
+from service.lore.errors import FieldError, Invalid, WorldbookError
 from service.lore.open_book import AttachedBook
 from service.lore.text import clean_line
+from service.tools.definitions import SEND
+from service.validation import MISSING
 
 QUOTED = 80
 """Characters of a name or a cursor's call that are repeated."""
 
 
-def mark_for(books: Sequence[AttachedBook], asked: Iterable[str] = ()) -> str:
-    """The marker of the frames: no text of the books, and nothing that was asked, has it."""
+def mark_for(books: Sequence[AttachedBook], shown: Iterable[str] = ()) -> str:
+    """The marker of the frames: no text of the books has it, and nothing else that is shown.
+
+    `shown`: what was asked, and texts with names in them: a text may say half of a marker, and a name the other half.
+    """
     taken = frozenset().union(*(book.open.text.frame_words for book in books))
-    said = rendering.frame_words([*(book.label or "" for book in books), *asked])
+    said = rendering.frame_words([*(book.label or "" for book in books), *shown])
     return rendering.marker([book.open.text.book.id for book in books], taken | said)
 
 
@@ -33,6 +47,13 @@ def fetched(answer: FetchAnswer, mark: str, most: int) -> str:
     cut = ", ".join(entry.handle for entry in answer.entries if entry.cut)
     note = f"Cut to fit {most:,} tokens: {cut}. Fetch fewer at once to read more of them.\n" if cut else ""
     return lore + missed(answer.missing, mark) + note
+
+
+def nothing_fetched(answer: FetchAnswer, search: str) -> str:
+    """What to do when nothing has any of the names."""
+    if any(each.nearest for each in answer.missing):
+        return f"Search by what it is about with {search}, or fetch one of these.\n"
+    return "There are no entries in what is attached.\n"  # any entry at all would be near
 
 
 def missed(missing: Sequence[MissingName], mark: str) -> str:
@@ -64,7 +85,14 @@ def listed(answer: ListAnswer, mark: str, tool: str) -> str:
         for book, items in groupby(answer.items, key=lambda item: item.book)
         for line in (headings[book], *map(_line, items))
     ]
-    return (_lines(parts, mark) or "Nothing more is attached.\n") + _more(answer.next_cursor, tool)
+    return (_lines(parts, mark) or _nothing_listed(answer.books)) + _more(answer.next_cursor, tool)
+
+
+def _nothing_listed(books: Sequence[ListedBook]) -> str:
+    if any(book.entries for book in books):
+        return "Nothing more is attached.\n"  # the last page was the end, or what came behind it is gone
+    what = {0: "No book is attached", 1: "The book has no entries"}.get(len(books), "The books have no entries")
+    return f"{what}.\n"
 
 
 def written(done: Written) -> str:
@@ -76,12 +104,17 @@ def refused(error: WorldbookError) -> str:
     """A sentence that a model can act on."""
     if not isinstance(error, Invalid):
         return f"{error.detail}. {error.remedy}".strip() + "\n"
-    faults = [
-        f"{(fault.pointer or fault.parameter or '').lstrip('#/') or 'arguments'}: {fault.detail}"
-        + (f" ({fault.remedy})" if fault.remedy else "")
-        for fault in error.errors
-    ]
+    faults = dict.fromkeys(map(_fault, error.errors))
     return f"The call was not run. {'; '.join(faults)}.\n"
+
+
+def _fault(fault: FieldError) -> str:
+    """What is wrong with an argument; the validator's words, and those about pages of the API, are not for models."""
+    where = (fault.pointer or fault.parameter or "").lstrip("#/")
+    name, _, _ = where.partition("/")
+    if name in SEND and (name == "cursor" or not fault.remedy):
+        return f"{name}: {f'{MISSING}, ' if fault.detail == MISSING else ''}{SEND[name]}"
+    return f"{where or 'arguments'}: {fault.detail}" + (f" ({fault.remedy})" if fault.remedy else "")
 
 
 def _line(item: SearchItem | ListItem) -> str:

@@ -85,6 +85,11 @@ class Model:
             self.entries[entry].text = text
             self.versions[book] += 1
         else:
+            if any(
+                one.book == book and one.enabled and one.text[0].lower() == title.lower()
+                for one in self.entries.values()
+            ):
+                return "taken"
             entry = self.author_adds(book, text)
         self.log.append(Logged(entry, before, text, turn, response, call))
         return len(self.log) - 1

@@ -37,10 +37,11 @@ REFUSALS: dict[str, type[Exception]] = {
     "absent": NotFound,
     "canon": Conflict,
     "no change": Conflict,
+    "taken": Conflict,
 }
 # Few of everything, so that writes, edits and discards meet.
 picks = st.integers(0, 50)
-titles = st.just("Gate")
+titles = st.sampled_from(["Gate", "GATE", "Wall", "Mill", "Bell"])
 contents = st.sampled_from(["open", "shut"])
 names = st.sampled_from([(), (), (), ("Tor", "門")])
 turns = st.integers(1, 2)

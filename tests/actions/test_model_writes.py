@@ -86,6 +86,10 @@ REFUSED: dict[str, tuple[Attempt, type[WorldbookError], str]] = {
         lambda rt, b: write(rt, b, handle=f"{b}-1", title="The Salt Gate", content="It is open."),
         Conflict, "exactly that already",
     ),
+    "a title that is taken": (
+        lambda rt, b: write(rt, b, title=" the SALT\tgate"), Conflict, "^[a-z]+-1 is called so already$",
+    ),
+    "a title that canon has": (lambda rt, b: write(rt, b, title="The Drowning Law"), Conflict, "-2 is called so"),
     "a blank title": (lambda rt, b: write(rt, b, title=" \n"), Invalid, "blank"),
     "an empty title": (lambda rt, b: write(rt, b, title=""), Invalid, "at least 1 character"),
     "blank content": (lambda rt, b: write(rt, b, content=" \n"), Invalid, "white space"),
@@ -133,7 +137,7 @@ def test_the_book_is_chosen(rt: Runtime, book: str) -> None:
     plain, second = other(rt), editing.create_book(rt, Book(name="Second", settings=LIVING)).id
     assert write(rt, plain, book).handle == f"{book}-4"
     assert write(rt, plain, book, second, book=second).handle == f"{second}-1"
-    assert write(rt, plain, book, second, book=" second").handle == f"{second}-2"
+    assert write(rt, plain, book, second, book=" second", title="Flood").handle == f"{second}-2"
 
 
 def test_the_limit_of_a_turn(settings: Settings) -> None:
@@ -173,14 +177,26 @@ def test_a_call_sent_again(rt: Runtime, book: str) -> None:
     assert len(living.writes(rt, book).items) == 1
     with pytest.raises(Conflict, match="call_id"):
         write(rt, book, call="call_1", content="Something else.")
-    assert write(rt, book, call="call_1", reply="r2", content="2").write_id != first.write_id
+    assert write(rt, book, call="call_1", reply="r2", title="2").write_id != first.write_id
     origin = Origin(conversation="d", turn=1, response_id="r1", call_id="call_1")
-    assert living.write(rt, origin, [book], Draft(title="Fire", content="3")).write_id != first.write_id
+    assert living.write(rt, origin, [book], Draft(title="3", content="3")).write_id != first.write_id
 
 
 def test_a_call_without_an_id(rt: Runtime, book: str) -> None:
     """W20: Calls of models that number none are each a write of its own."""
-    assert write(rt, book).write_id != write(rt, book).write_id
+    handle = write(rt, book).handle
+    first = write(rt, book, handle=handle, content="It burns.")
+    assert write(rt, book, handle=handle, content="It is out.").write_id != first.write_id
+
+
+def test_a_title_is_free_again(rt: Runtime, book: str) -> None:
+    """W20: A new entry may be called as a disabled entry is, as one of another book, and as one whose write was taken
+    back."""
+    second = editing.create_book(rt, Book(name="Second", settings=LIVING)).id
+    made = write(rt, book, title="Old bell")
+    write(rt, book, second, book=second, title="Old bell")
+    living.undo(rt, book, made.write_id)
+    assert write(rt, book, title="Old bell").action == "create"
 
 
 def test_too_late(rt: Runtime, book: str) -> None:

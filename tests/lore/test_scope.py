@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.lore.errors import ScopeExpired, Unauthenticated
+from service.lore.request import Names
 from service.lore.scope import MAX_TOKEN, Scope, SigningKey, read, sign
 
 KEY = SigningKey(b"\1\2\3\4", bytes(range(32)))
@@ -17,6 +18,7 @@ FORGED = SigningKey(KEY.id, bytes(32))
 SCOPE = Scope("local", ("character:ilse",), ("bakiru",), "c-81", 22, "r-22b", 1_000)
 
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30)
+called = st.none() | names
 scopes = st.builds(
     Scope,
     owner=names,
@@ -26,6 +28,7 @@ scopes = st.builds(
     turn=st.none() | st.integers(0, 2**53),
     response_id=st.none() | names,
     expires=st.integers(1, 2**40),
+    names=st.none() | st.builds(Names, user=called, char=called, bot=called),
 )
 
 
@@ -76,3 +79,14 @@ def test_too_long_to_be_signed() -> None:
     assert sign(replace(SCOPE, hosts=usual), KEY) is not None
     long = tuple("".join(chr(0x4E00 + (n * 977 + p * 7919) % 20_000) for p in range(200)) for n in range(32))
     assert sign(replace(SCOPE, hosts=long), KEY) is None
+
+
+def test_names_that_have_no_room() -> None:
+    """M3: names for macros that do not fit beside the rest are left out, and short ones are kept."""
+    half = tuple("".join(chr(0x4E00 + (n * 977 + p * 7919) % 20_000) for p in range(200)) for n in range(7))
+    for names, kept in (
+        (Names(user=half[4], char=half[5], bot=half[6]), None),
+        (Names(user="Mira"), Names(user="Mira")),
+    ):
+        scope = replace(SCOPE, hosts=half[:4], names=names)
+        assert read(sign(scope, KEY) or "", KEY, 0) == replace(scope, names=kept)

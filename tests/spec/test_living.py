@@ -95,6 +95,16 @@ def test_what_a_model_may_not_write(client: TestClient) -> None:
     assert [read_book(client, book)["version"] for book in (diary, closed)] == [2, 1]
 
 
+def test_nothing_is_written_twice(client: TestClient, book: str) -> None:
+    """Living: a new entry that is called as another is refused with the handle of that one, and nothing changes."""
+    token = scope(client, book, conversation=f"c-{book}")
+    told = call_write(client, token, title="the salt GATE", content="It is shut.")
+    assert told["is_error"]
+    assert told["text"].startswith(f"{book}-1 is called so already. Send its handle to change it")
+    assert read_book(client, book)["version"] == 1
+    assert not call_write(client, token, title="the salt GATE", content="It is shut.", handle=f"{book}-1")["is_error"]
+
+
 def test_a_repeated_call_writes_once(client: TestClient, book: str) -> None:
     """Living: a call sent again with its id is told the first result; a discarded reply writes no more."""
     token = scope(client, book, conversation=f"c-{book}")

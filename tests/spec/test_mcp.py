@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -170,9 +171,9 @@ def test_writes(model: Model, world: World) -> None:
 def test_what_a_model_does_wrong(model: Model) -> None:
     """M2: a call that cannot be run is an error of the tool, in words that say what to do."""
     wrong: list[tuple[str, Json, str]] = [
-        ("fetch", {"names": []}, "names"),
+        ("fetch", {"names": []}, "names: send a list"),
         ("fetch", {"name": "Oru"}, "did you mean names?"),
-        ("search", {"query": "x", "cursor": "nonsense"}, "next_cursor"),
+        ("search", {"query": "x", "cursor": "nonsense"}, "send the cursor"),
         ("list", {"book": "Atlantis"}, "leave it out"),
         ("destroy", {}, "one of fetch, search, list, write"),
     ]
@@ -201,6 +202,21 @@ def test_entries_are_resources(model: Model, world: World) -> None:
     for uri in (f"lore://{world.other}-1", f"lore://{world.coast}-63", "file:///etc/passwd"):
         with pytest.raises(Exception, match="no entry"):
             model.does("read_resource", uri)
+
+
+def test_macros(world: World) -> None:
+    """T8, M2: tools, resources and the prompt say the names that the retrieval of the scope gave."""
+    book = ok(
+        httpx.post(f"{world.url}/v1/books", json={"name": "Oaths", "entries": [entry("Oath", "{{user}} swore.")]}), 201
+    )
+    asked = {"books": [book["id"]], "names": {"user": "Mira"}, "messages": []}
+    token = world.post("retrieve", asked)["scope"]["token"]
+    with connected("http", world.url, world.data, token) as model:
+        assert model.call("fetch", names=["Oath"]).structured_content["entries"][0]["content"] == "Mira swore."
+        [read] = model.does("read_resource", f"lore://{book['id']}-1").contents
+        assert read.text == "Mira swore."
+        [message] = model.does("get_prompt", "world", {}).messages
+        assert "Mira swore." in message.content.text
 
 
 def test_a_prompt_is_a_packed_world(model: Model) -> None:
@@ -237,7 +253,7 @@ def test_a_person_connects_a_model(world: World) -> None:
         written = model.call("write", title="By hand", content="A person's model wrote this.").structured_content
     [write] = ok(httpx.get(f"{world.url}/v1/books/{world.diary}/writes", params={"limit": 1}))["items"]
     assert (write["handle"], write["conversation"]) == (written["handle"], "c-1")
-    assert write["response_id"] == f"mcp-{write['turn']}"
+    assert write["response_id"] == f"mcp-{datetime.fromtimestamp(write['turn'] * 60, UTC):%Y-%m-%dT%H:%M}"
 
 
 @pytest.mark.parametrize("bearer", [None, "Bearer nonsense", "Bearer wbs_AAAA", "Basic wbs_AAAA"])

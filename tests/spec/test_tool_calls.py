@@ -71,6 +71,12 @@ def test_unknown_names(client: TestClient, world: str, scope: str) -> None:
     assert "lore_search" in none["text"]
 
 
+def test_a_single_name(client: TestClient, scope: str) -> None:
+    """M1: a name that is sent bare, as models often do, counts as a list of one."""
+    [got] = call(client, scope, "lore_fetch", {"names": "Porta de Sal"})["result"]["entries"]
+    assert got["title"] == "The Salt Gate"
+
+
 def test_the_cap_of_a_fetch(client: TestClient, world: str, scope: str) -> None:
     """M4: a fetch stays under its cap of tokens, cuts at a sentence and says which entries it cut."""
     names = [f"Islet {number}" for number in range(1, 21)]
@@ -132,6 +138,32 @@ def test_list_of_one_book(client: TestClient, world: str) -> None:
     assert f"attached: {other}, {world}" in told["text"]
 
 
+def test_an_empty_world(client: TestClient) -> None:
+    """M1, M4: where the attached books have no entries, a list and a fetch say that, and offer nothing that is not
+    there."""
+    empty = [new_book(client), new_book(client, entry("Off", enabled=False))]
+    one, two = (ask(client, "Hello.", books=books)["scope"]["token"] for books in (empty[:1], empty))
+    assert call(client, one, "lore_list")["text"] == "The book has no entries.\n"
+    assert call(client, two, "lore_list")["text"] == "The books have no entries.\n"
+    assert call(client, two, "lore_list", {"book": empty[1]})["text"] == "The book has no entries.\n"
+    told = call(client, two, "lore_fetch", {"names": ["Off"]})
+    assert told["is_error"]
+    assert told["text"].endswith("There are no entries in what is attached.\n")
+    assert "one of these" not in told["text"]
+    for book in empty:
+        ok(client.delete(f"/v1/books/{book}"), 204)
+    assert call(client, two, "lore_list")["text"] == "No book is attached.\n"
+
+
+def test_the_end_of_a_list(client: TestClient) -> None:
+    """M4: when what a next page would have shown is gone, the list says that there is no more."""
+    book = new_book(client, *(entry(f"Rock {number}") for number in range(1, 52)))
+    token = ask(client, "Hello.", books=[book])["scope"]["token"]
+    first = call(client, token, "lore_list")["result"]
+    ok(client.delete(f"/v1/books/{book}/entries/51"), 204)
+    assert call(client, token, "lore_list", {"cursor": first["next_cursor"]})["text"] == "Nothing more is attached.\n"
+
+
 def test_list_goes_on_after_a_change(client: TestClient) -> None:
     """M4: entries deleted or added between two pages of a list hide and repeat no other."""
     book = new_book(client, *(entry(f"Rock {number}") for number in range(1, 61)))
@@ -145,16 +177,21 @@ def test_list_goes_on_after_a_change(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
     [
-        ("lore_fetch", None, "names: required field is missing"),
-        ("lore_fetch", {"names": "Oru"}, "names"),
-        ("lore_fetch", {"names": []}, "names"),
-        ("lore_fetch", {"names": ["x"] * 21}, "names"),
+        ("lore_fetch", None, "names: required field is missing, send a list"),
+        ("lore_fetch", {"names": []}, 'run. names: send a list of 1 to 20 names, for example ["Warden Oru"].'),
+        ("lore_fetch", {"names": [1, 2]}, 'run. names: send a list of 1 to 20 names, for example ["Warden Oru"].'),
+        ("lore_fetch", {"names": {"a": "b"}}, "run. names: send a list"),
+        ("lore_fetch", {"names": ["x"] * 21}, "run. names: send a list"),
         ("lore_fetch", {"name": ["x"]}, "did you mean names?"),
         ("lore_fetch", '{"names": ["x"', "not JSON"),
         ("lore_fetch", "[1]", "arguments"),
-        ("lore_search", {"query": ""}, "query"),
-        ("lore_search", {"query": "x", "cursor": "MTA"}, "next_cursor"),
-        ("lore_list", {"cursor": "x"}, "next_cursor"),
+        ("lore_search", {"query": ""}, "query: send what you want to know"),
+        ("lore_search", {"query": "x", "cursor": "MTA"}, "run. cursor: send the cursor of the last answer"),
+        ("lore_search", {"query": "x", "cursor": 2}, "run. cursor: send the cursor of the last answer"),
+        ("lore_list", {"cursor": "x"}, "run. cursor: send the cursor of the last answer"),
+        ("lore_list", {"book": 7}, "book: send the id or the name of one book"),
+        ("lore_list", {"book": "Atlantis"}, "no such book is attached (attached: "),
+        ("lore_write", {"title": "x" * 201, "content": "y", "aliases": [1]}, "title: send a short noun phrase"),
         ("lore_write", {"title": "x", "content": "y"}, "can only be read"),
         ("lore_burn", {}, "one of lore_fetch, lore_search, lore_list, lore_write"),
         ("burn", {}, "one of fetch, search, list, write"),
