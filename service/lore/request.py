@@ -123,7 +123,7 @@ class RetrieveRequest:
     response_id: Annotated[str, MaxLen(200)] | None = None
     """The app's own id of the reply about to be written; what the model writes into a living book hangs on it."""
     names: Names | None = None
-    """For macros; null: they stay as written."""
+    """For macros, also in what tools show with the scope; null: they stay as written."""
     channel: Name | None = None
     """Where the conversation takes place; null: nothing that is restricted to channels is in scope."""
     channel_parent: Name | None = None
