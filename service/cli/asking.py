@@ -35,8 +35,8 @@ def _conversation(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--lorebooks",
             type=click.Choice(["inline", "messages"]),
-            help="Their texts in the prompt, or as messages beside it, which --json shows; default: what the body in "
-            "CHAT says, else inline.",
+            help="Their texts within the prompt, or as messages beside it, which --json shows; default: what the body "
+            "in CHAT says, else inline.",
         ),
     ):
         command = option(command)

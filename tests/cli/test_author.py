@@ -341,8 +341,8 @@ def test_lorebooks_are_listed_as_such(worldbook: Worldbook, tide: str) -> None:
     ("options", "code", "said"),
     [
         (("--chance", "150"), 1, "--chance: "),
-        (("--alias", "Sal"), 2, "--alias: this is a lorebook: use --key"),
-        (("--canon",), 2, "--canon: this is a lorebook"),
+        (("--alias", "Sal"), 2, "--alias: only in world books; in this book there are --key"),
+        (("--canon",), 2, "--canon: only in world books"),
     ],
 )
 def test_options_are_named(worldbook: Worldbook, tide: str, options: tuple[str, ...], code: int, said: str) -> None:
@@ -356,7 +356,10 @@ def test_options_are_named(worldbook: Worldbook, tide: str, options: tuple[str, 
 def test_keys_are_for_lorebooks(worldbook: Worldbook, handles: list[str]) -> None:
     """`--key` for a world book is told as such, with what to use there."""
     for command in (("edit", handles[0]), ("add", "Tide House", "--title", "x", "--content", "x")):
-        assert "--key: this is a world book: use --alias" in worldbook("entries", *command, "--key", "k", code=2).err
+        assert (
+            "--key: only in lorebooks; in this book there are --alias"
+            in worldbook("entries", *command, "--key", "k", code=2).err
+        )
 
 
 def test_lorebooks_are_inline_by_default(worldbook: Worldbook, tide: str, tmp_path: Path) -> None:
