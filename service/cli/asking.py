@@ -10,8 +10,21 @@ import click
 
 from service.cli import showing
 from service.cli.client import Client
+from service.cli.failures import naming
 from service.cli.options import always, as_json, book_id, host_path, on_service
 from service.cli.output import print_json, say
+
+_OPTIONS = {
+    "books": "--book",
+    "hosts": "--host",
+    "conversation": "--conversation",
+    "model": "--model",
+    "budget_tokens": "--budget",
+    "canon_tokens": "--canon",
+    "places": "--places",
+    "max_tokens": "--max-tokens",
+}
+"""Field of a request to its option."""
 
 
 def _what_is_attached(command: Callable[..., None]) -> Callable[..., None]:
@@ -35,8 +48,8 @@ def _conversation(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--lorebooks",
             type=click.Choice(["inline", "messages"]),
-            help="Their texts in the prompt, or as messages beside it, which --json shows; default: what the body in "
-            "CHAT says, else inline.",
+            help="Their texts within the prompt, or as messages beside it, which --json shows; default: what the body "
+            "in CHAT says, else inline.",
         ),
     ):
         command = option(command)
@@ -56,7 +69,8 @@ def retrieve(client: Client, as_json: bool, **asked: Any) -> None:
     CHAT is a JSON file (- is stdin): a list of {"role", "content"}, or the whole body of POST /v1/retrieve.
     """
     body = _body(client, **asked)
-    answer = client.call("POST", "/v1/retrieve", json=body)
+    with naming(_options(asked)):
+        answer = client.call("POST", "/v1/retrieve", json=body)
     _say_who_has_none(client, body)
     if as_json:
         print_json(answer)
@@ -79,7 +93,8 @@ def preview(client: Client, budgets: tuple[int, ...], everything: bool, as_json:
     """
     body = _body(client, **asked)
     bodies = [{**body, "budget_tokens": budget} for budget in budgets] or [body]
-    answers = [client.call("POST", "/v1/preview", json=each) for each in bodies]
+    with naming(_options({**asked, "budget_tokens": budgets})):
+        answers = [client.call("POST", "/v1/preview", json=each) for each in bodies]
     _say_who_has_none(client, body)
     if as_json:
         print_json(answers if len(answers) > 1 else answers[0])
@@ -98,7 +113,9 @@ def fetch(client: Client, names: tuple[str, ...], as_json: bool, **asked: Any) -
 
     NAME is a handle, a title or an alias.
     """
-    answer = client.call("POST", "/v1/fetch", json={"names": names, **_given(client, **asked)})
+    body = {"names": names, **_given(client, **asked)}
+    with naming(_options(asked)):
+        answer = client.call("POST", "/v1/fetch", json=body)
     if as_json:
         print_json(answer)
         return
@@ -132,6 +149,11 @@ def _say_who_has_none(client: Client, body: Mapping[str, Any]) -> None:
 def _given(client: Client, *, books: tuple[str, ...], hosts: tuple[str, ...], **asked: Any) -> dict[str, Any]:
     named = {"books": [book_id(client, word) for word in books], "hosts": list(hosts), **asked}
     return {name: value for name, value in named.items() if value not in (None, [])}
+
+
+def _options(asked: Mapping[str, Any]) -> dict[str, str]:
+    """The names of the options that were given: what comes from a file keeps its place there."""
+    return {field: name for field, name in _OPTIONS.items() if asked.get(field) not in (None, ())}
 
 
 def _read(chat: Any) -> dict[str, Any]:

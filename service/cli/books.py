@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from service.cli.client import Client
+from service.cli.failures import naming
 from service.cli.options import as_json, book_id, host_path, on_service, say_unknown_vectors, yes
 from service.cli.output import print_json, print_table, say
 
@@ -103,7 +104,8 @@ def show(client: Client, book: str, as_json: bool) -> None:
 @on_service()
 def create(client: Client, as_json: bool, **fields: str) -> None:
     """Create an empty book and print its id."""
-    made = client.call("POST", "/v1/books", json=fields)
+    with naming({"name": "NAME", "description": "--description"}):
+        made = client.call("POST", "/v1/books", json=fields)
     print_json(made) if as_json else click.echo(made["id"])
 
 
@@ -136,7 +138,9 @@ def edit(client: Client, book: str, living: bool | None, **fields: Any) -> None:
     if not changes:
         raise click.UsageError("Nothing to change: give --name, --description, --enable, --disable, --living, …")
     found = client.get(f"/v1/books/{book_id(client, book)}")
-    client.call("PATCH", f"/v1/books/{found['id']}", json=changes, headers={"If-Match": f'"{found["version"]}"'})
+    match = {"If-Match": f'"{found["version"]}"'}
+    with naming({name: f"--{name}" for name in ("name", "description", "living")}):
+        client.call("PATCH", f"/v1/books/{found['id']}", json=changes, headers=match)
 
 
 @books.command()

@@ -78,8 +78,8 @@ def _check_fit(given: Mapping[str, Any], lorebook: bool) -> None:
     strange = of_world if lorebook else [*given.get("trigger", ())]
     if strange:
         options = ", ".join(_OPTIONS[name] for name in strange)
-        way = "this is a lorebook: use --key and --constant" if lorebook else "this is a world book: use --alias"
-        raise click.UsageError(f"{options}: {way}.")
+        kind, way = ("world books", "--key and --constant") if lorebook else ("lorebooks", "--alias and --canon")
+        raise click.UsageError(f"{options}: only in {kind}; in this book there are {way}.")
 
 
 @entries.command("list")
@@ -128,7 +128,7 @@ def _notes(client: Client, entry: Mapping[str, Any]) -> str:
     notes = [] if entry["enabled"] else ["disabled"]
     if client.knows_vectors and entry["vectors"] not in ("ready", "none"):
         notes.append(f"vectors {entry['vectors']}")
-    return ", ".join(notes + [warning["detail"] for warning in entry["warnings"]])
+    return "; ".join(notes + [warning["detail"] for warning in entry["warnings"]])
 
 
 @entries.command()

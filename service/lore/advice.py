@@ -56,8 +56,8 @@ def of_decorators(content: str, dialect: Dialect) -> str:
     """What becomes of the decorators that the dialect does not know; "" when there are none."""
     known = next((row.decorators for row in DIALECTS if row.dialect == dialect), {})
     names = ", ".join(ignored(content, known))
-    fate = "and do not reach the model" if known else "and which the model will read"
-    return f"the content begins with {names}, which have no effect here {fate}" if names else ""
+    fate = "and do not reach the model" if known else "and are read by the model"
+    return f"decorators at its top have no effect here {fate}: {names}" if names else ""
 
 
 def of_book(book: Book) -> Iterator[Warning]:

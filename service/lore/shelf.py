@@ -68,7 +68,12 @@ class Shelf:
         taken: frozenset[str] = frozenset().union(*(book.open.text.frame_words for book in self.books))
         labels = rendering.frame_words(book.label for book in self.books if book.label)
         beside = rendering.frame_words(self.beside)
-        return rendering.marker([book.open.text.book.id for book in self.books], taken | labels | beside)
+        # A text may say half of a marker and a name the other half.
+        spoken = [sheet.entries[ordinal] for sheet in self.sheets for ordinal in sheet.changed]
+        said = rendering.frame_words(
+            text for entry in spoken for text in (entry.title, entry.content, entry.gist or "")
+        )
+        return rendering.marker([book.open.text.book.id for book in self.books], taken | labels | beside | said)
 
     def of(self, number: int) -> slice:
         """The places of one book."""

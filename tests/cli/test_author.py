@@ -350,8 +350,8 @@ def test_lorebooks_are_listed_as_such(worldbook: Worldbook, tide: str) -> None:
     ("options", "code", "said"),
     [
         (("--chance", "150"), 1, "--chance: "),
-        (("--alias", "Sal"), 2, "--alias: this is a lorebook: use --key"),
-        (("--canon",), 2, "--canon: this is a lorebook"),
+        (("--alias", "Sal"), 2, "--alias: only in world books; in this book there are --key"),
+        (("--canon",), 2, "--canon: only in world books"),
     ],
 )
 def test_options_are_named(worldbook: Worldbook, tide: str, options: tuple[str, ...], code: int, said: str) -> None:
@@ -365,7 +365,10 @@ def test_options_are_named(worldbook: Worldbook, tide: str, options: tuple[str, 
 def test_keys_are_for_lorebooks(worldbook: Worldbook, handles: list[str]) -> None:
     """`--key` for a world book is told as such, with what to use there."""
     for command in (("edit", handles[0]), ("add", "Tide House", "--title", "x", "--content", "x")):
-        assert "--key: this is a world book: use --alias" in worldbook("entries", *command, "--key", "k", code=2).err
+        assert (
+            "--key: only in lorebooks; in this book there are --alias"
+            in worldbook("entries", *command, "--key", "k", code=2).err
+        )
 
 
 def test_lorebooks_are_inline_by_default(worldbook: Worldbook, tide: str, tmp_path: Path) -> None:
@@ -385,3 +388,32 @@ def test_lorebooks_are_inline_by_default(worldbook: Worldbook, tide: str, tmp_pa
     file.write_text(json.dumps({"lorebooks": "messages", "messages": []}), encoding="utf-8")
     assert "It kills." not in prompt("retrieve", str(file))
     assert "It kills." in prompt("retrieve", str(file), "--lorebooks", "inline")
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("retrieve", "--book", "Dangers", "-m", "x", "--budget", "-1"), "--budget: "),
+        (("preview", "--book", "Dangers", "-m", "x", "--budget", "-1"), "--budget: "),
+        (("preview", "--book", "Dangers", "-m", "x", "--places", "101"), "--places: "),
+        (("retrieve", "--host", "ghost:x", "-m", "x"), "--host: "),
+        (("fetch", "Tide", "--book", "Dangers", "--max-tokens", "-1"), "--max-tokens: "),
+        (("books", "create", "x" * 201), "NAME: "),
+        (("books", "edit", "Dangers", "--name", "x" * 201), "--name: "),
+        (("books", "edit", "Dangers", "--living"), "--living: "),
+    ],
+)
+def test_options_of_other_commands_are_named(
+    worldbook: Worldbook, tide: str, command: tuple[str, ...], said: str
+) -> None:
+    """What is wrong with an option or an argument is told by its name, by no place in a body that nobody wrote."""
+    ran = worldbook(*command, code=1)
+    assert said in ran.err
+    assert "#/" not in ran.err
+
+
+def test_what_a_file_says_keeps_its_place(worldbook: Worldbook, tide: str, tmp_path: Path) -> None:
+    """What is wrong in a file is told by its place there."""
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps({"budget_tokens": -1, "messages": []}), encoding="utf-8")
+    assert "#/budget_tokens: " in worldbook("retrieve", str(file), "--book", "Dangers", "-m", "x", code=1).err

@@ -217,16 +217,19 @@ def test_decorators(client: Client, lines: str, messages: Any, fields: Json, fou
 @pytest.mark.parametrize(
     ("dialect", "said"),
     [
-        ("chat", "@@depth, which have no effect here and do not reach the model"),
-        ("sillytavern", "@@depth, @@role, which have no effect here and do not reach the model"),
-        ("server", "@@depth, @@role, which have no effect here and which the model will read"),
+        ("chat", "do not reach the model: @@depth"),
+        ("sillytavern", "do not reach the model: @@depth, @@role"),
+        ("server", "are read by the model: @@depth, @@role"),
     ],
 )
 def test_decorators_without_effect_are_told(client: Client, dialect: str, said: str) -> None:
     """C5, T12: each dialect says of an entry what becomes of the decorators that it does not know."""
     book = lorebook(client, dialect, decorated("E", "@@depth 4", "@@role user"))
     [warning] = ok(client.get(f"/v1/books/{book}/entries/1"))["warnings"]
-    assert (warning["kind"], warning["detail"]) == ("decorator", f"the content begins with {said}")
+    assert (warning["kind"], warning["detail"]) == (
+        "decorator",
+        f"decorators at its top have no effect here and {said}",
+    )
 
 
 @pytest.mark.parametrize(
