@@ -46,6 +46,14 @@ _SAID = {
 _DECORATOR = re.compile(r"(@@@?[a-z_]*)[^\n]*(?:\n|$)", re.IGNORECASE)
 
 
+_FOREIGN = {"keywords", "secondaryKeys", "insertionOrder", "search_range", "strategy"}
+
+
+def is_foreign(row: Mapping[str, Any]) -> bool:
+    """Whether an entry has fields that tell of another format, and not the `extensions` of a character book's."""
+    return not _FOREIGN.isdisjoint(row) and "extensions" not in row
+
+
 def to_book_entry(raw: Mapping[str, Any]) -> dict[str, Any]:
     """An entry of SillyTavern as it stands in a character book, with the fields that nobody knows beside.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
-from service.formats.book_entry import decorators, edited, logic_decorators, means_regex, to_book_entry
+from service.formats.book_entry import decorators, edited, is_foreign, logic_decorators, means_regex, to_book_entry
 from service.formats.converting import CHARACTER_BOOK as KEPT
 from service.formats.converting import as_character_book
 from service.formats.names import book_name, text
@@ -109,6 +109,8 @@ def _completed(row: dict[str, Any], version: int) -> dict[str, Any]:
     """With what the version asks for, and keys at least, without which it would be no entry of a character book."""
     if "keys" not in row and not is_book_entry(row):
         row = {**row, "keys": []}
+    if is_foreign(row):
+        row = {**row, "extensions": {}}
     return {**row, "use_regex": means_regex(row)} if version == 3 and "use_regex" not in row else row
 
 

@@ -17,7 +17,7 @@ from functools import partial
 from itertools import count
 from typing import Any, Literal
 
-from service.formats.book_entry import decorators, lost_in_book_entry, settings_without_home, to_book_entry
+from service.formats.book_entry import decorators, is_foreign, lost_in_book_entry, settings_without_home, to_book_entry
 from service.formats.book_writing import logic_in_content, rank, write
 from service.formats.converting import CHARACTER_BOOK as KEPT
 from service.formats.converting import WORLD_INFO, unheld
@@ -33,9 +33,6 @@ from service.lore.trigger import CharacterFilter
 Version = Literal[2, 3]
 EVERYONE = CharacterFilter()
 _OTHERS = {"lorebookVersion", "storyContainerVersion", "scenarioVersion", "spec", "kind", "format"}
-_STRANGE = {"keywords", "secondaryKeys", "insertionOrder", "search_range", "strategy"}
-"""Fields of an entry that tell of another format, unless `extensions` or all of _OWN stand beside them."""
-_OWN = {"keys", "insertion_order", "use_regex"}
 _HOME = {"entries", "name", "description", "extensions"}
 
 
@@ -47,15 +44,11 @@ def recognise(value: object, version: Version) -> bool:
     if not isinstance(entries, list):
         return False
     rows = [row for row in entries if isinstance(row, dict)]
-    if any(_is_world_info(row) or _is_strange(row) for row in rows):
+    if any(_is_world_info(row) or is_foreign(row) for row in rows):
         return False
     if version == 3:
         return any("use_regex" in row for row in rows)
     return any("keys" in row or is_book_entry(row) for row in rows) or (not entries and "extensions" in value)
-
-
-def _is_strange(row: Mapping[str, Any]) -> bool:
-    return not _STRANGE.isdisjoint(row) and "extensions" not in row and not row.keys() >= _OWN
 
 
 def read(value: Any, version: Version) -> Reading:
