@@ -8,13 +8,14 @@ DATA   ?=
 export DATA
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev run serve test test-slow fuzz lint bench bench-check docs clean
+.PHONY: help install install-dev run serve test coverage test-slow fuzz lint bench bench-check docs clean
 
 help:
 	@echo "make run        install, start the service with the sample world, show a first retrieval"
 	@echo "make test       install, then lint, types, import contract and the whole test suite"
 	@echo "make serve      start the service alone"
 	@echo "make lint       only lint, types and import contract"
+	@echo "make coverage   the test suite with the lines and branches that it reaches; half as slow again"
 	@echo "make test-slow  the tests that take minutes"
 	@echo "make fuzz       100,000 broken files through every reader, with figures"
 	@echo "make bench      the benchmarks (DATA=folder for those on public data)"
@@ -50,6 +51,9 @@ lint: install-dev
 	$(BIN)/lint-imports
 
 test: lint
+	$(BIN)/python -m pytest -m "not slow"
+
+coverage: install-dev
 	$(BIN)/python -m pytest -m "not slow" --cov --cov-report=term
 
 test-slow: install-dev

@@ -45,7 +45,7 @@ def test_what_is_derived_is_made_again(serving: Serving, tmp_path: Path) -> None
     with serving() as client:
         embedded(client, book)
         after = ask(client, SECRET, books=[book], budget_tokens=900, trace="full")
-    assert {**after, "run": None} == {**before, "run": None}
+    assert {**after, "run": None, "scope": None} == {**before, "run": None, "scope": None}
     assert in_full(after)[0] == "Bell"
 
 

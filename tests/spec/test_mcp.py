@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from uuid import uuid4
 
 import httpx
 import jsonschema
@@ -155,7 +156,7 @@ def test_list_pages(model: Model, world: World) -> None:
 
 def test_writes(model: Model, world: World) -> None:
     """M2: what the model writes is there at once, under the handle that it is told, in the living book alone."""
-    title = f"Day {id(model)}"
+    title = f"Day {uuid4()}"
     answer = model.call("write", title=title, content="The gate stood open.")
     assert not answer.is_error, answer.content[0].text
     handle = answer.structured_content["handle"]
