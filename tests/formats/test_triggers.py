@@ -85,6 +85,13 @@ def test_a_written_trigger_is_read_back(dialect: Dialect, format: str, found: li
     assert of(read(write(book, format), dialect=dialect).book) == of(book)
 
 
+@pytest.mark.parametrize("format", FILES)
+def test_a_priority_that_the_order_stood_in_for(format: str) -> None:
+    """C3, T13: another order leaves the priority as it is, though a file without one gives it the order."""
+    book = lorebook("chat", Trigger(order=0, priority=100), Trigger(order=100, priority=100))
+    assert of(read(write(book, format), dialect="chat").book) == of(book)
+
+
 @dialects
 @pytest.mark.parametrize("format", FILES)
 @brief
