@@ -46,7 +46,7 @@ def test_the_log_tells_all(client: TestClient, book: str) -> None:
 
 
 def test_a_model_writes_through_a_tool(client: TestClient, book: str) -> None:
-    """Living: the tool stands in the scope of a reply that has a living book attached, makes an entry or an edit, and
+    """W20: the tool stands in the scope of a reply that has a living book attached, makes an entry or an edit, and
     each is logged with the conversation, the turn and the reply that the scope was signed for."""
     attach(client, f"conversation:c-{book}", book)
     reply: Json = {"conversation": f"c-{book}", "turn": 7, "response_id": "r7"}
@@ -68,7 +68,7 @@ def test_a_model_writes_through_a_tool(client: TestClient, book: str) -> None:
 
 @pytest.mark.parametrize("missing", ["conversation", "turn", "response_id"])
 def test_no_write_without_a_reply(client: TestClient, book: str, missing: str) -> None:
-    """Living: a scope of no conversation, turn or reply has no tool that writes, and a call of it changes nothing."""
+    """W20: a scope of no conversation, turn or reply has no tool that writes, and a call of it changes nothing."""
     reply: Json = {"conversation": f"c-{book}", "turn": 1, "response_id": "r1"}
     del reply[missing]
     given = ask(client, "Hello.", books=[book], **reply)["scope"]
@@ -78,7 +78,7 @@ def test_no_write_without_a_reply(client: TestClient, book: str, missing: str) -
 
 
 def test_what_a_model_may_not_write(client: TestClient) -> None:
-    """Living: a model writes into no book without the setting, nor into canon or a disabled entry, and is told why."""
+    """W20: a model writes into no book without the setting, nor into canon or a disabled entry, and is told why."""
     diary = new_book(client, canon("The Law", "Drown nobody."), entry("Off", enabled=False), **LIVING)
     closed = new_book(client, entry("The Gate", "Open."))
     token = scope(client, diary, closed, conversation=f"c-{diary}")
@@ -96,7 +96,7 @@ def test_what_a_model_may_not_write(client: TestClient) -> None:
 
 
 def test_nothing_is_written_twice(client: TestClient, book: str) -> None:
-    """Living: a new entry that is called as another is refused with the handle of that one, and nothing changes."""
+    """W20: a new entry that is called as another is refused with the handle of that one, and nothing changes."""
     token = scope(client, book, conversation=f"c-{book}")
     told = call_write(client, token, title="the salt GATE", content="It is shut.")
     assert told["is_error"]
@@ -106,7 +106,7 @@ def test_nothing_is_written_twice(client: TestClient, book: str) -> None:
 
 
 def test_a_repeated_call_writes_once(client: TestClient, book: str) -> None:
-    """Living: a call sent again with its id is told the first result; a discarded reply writes no more."""
+    """W20: a call sent again with its id is told the first result; a discarded reply writes no more."""
     token = scope(client, book, conversation=f"c-{book}")
     first, again = (call_write(client, token, "call-1", title="Fire", content="It began.") for _ in range(2))
     assert first == again
