@@ -15,9 +15,10 @@ from service.actions import editing
 from service.actions.exporting import CARDS
 from service.actions.presenting import default_tokenizer
 from service.actions.runtime import Runtime
-from service.api import examples, pages
+from service.api import pages
 from service.api.deps import Rt
 from service.api.documenting import answering, routes_of
+from service.api.examples import about as examples
 from service.api.problem_types import PROBLEM_TYPES, TYPES
 from service.formats import NAMES, WRITTEN
 from service.lore.book import HOST_KINDS, STRICT, Dialect

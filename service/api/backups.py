@@ -9,11 +9,11 @@ from starlette.responses import Response
 
 from service.actions import full_backup
 from service.actions.full_backup import RestoreReport
-from service.api import examples
 from service.api.answers import as_large_file
 from service.api.bodies import NDJSON, Spooled
 from service.api.deps import Rt
 from service.api.documenting import answering, routes_of
+from service.api.examples import backups as examples
 
 router = routes_of("Import and export")
 

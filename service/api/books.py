@@ -10,10 +10,10 @@ from starlette.responses import Response
 from service.actions import copying, editing
 from service.actions.copying import Copy
 from service.actions.paging import Page
-from service.api import examples
 from service.api.answers import created, versioned
 from service.api.deps import BookId, Cursor, IfMatch, IfNoneMatch, JsonOnce, Limit, Rt, Search
 from service.api.documenting import answering, patch_body, routes_of
+from service.api.examples import books as examples
 from service.lore.book import Book, Dialect
 
 router = routes_of("Books")

@@ -13,7 +13,6 @@ from starlette.responses import Response
 from service.actions import editing
 from service.actions.editing import Changes, Ordered
 from service.actions.paging import Page
-from service.api import examples
 from service.api.answers import as_json, versioned
 from service.api.deps import (
     MAX_ENTRY,
@@ -29,6 +28,8 @@ from service.api.deps import (
     Search,
 )
 from service.api.documenting import answering, patch_body, routes_of
+from service.api.examples import entries as examples
+from service.api.examples.books import BOOK
 from service.lore.book import STRICT, Book, Entry, Tier
 from service.validation import validate
 
@@ -144,7 +145,7 @@ def add_entries(runtime: Rt, once: JsonOnce, book_id: BookId, entries: OneOrMany
 @router.patch(
     "/v1/books/{book}/entries",
     response_model=Book,
-    responses=answering(200, examples.BOOK, *_POSTED, "version-mismatch"),
+    responses=answering(200, BOOK, *_POSTED, "version-mismatch"),
 )
 def set_entries(
     runtime: Rt, book_id: BookId, batch: Annotated[Batch, Body(examples=[examples.BATCH])], version: IfMatch

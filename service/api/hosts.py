@@ -11,9 +11,9 @@ from fastapi import Body, Query
 from service.actions import hosting
 from service.actions.hosting import Attached, Attachment, Host, HostBody
 from service.actions.paging import Page
-from service.api import examples
 from service.api.deps import BookId, Cursor, Key, Kind, Limit, Rt
 from service.api.documenting import answering, routes_of
+from service.api.examples import hosts as examples
 from service.lore.book import STRICT, HostKind
 
 router = routes_of("Hosts")

@@ -10,9 +10,9 @@ from fastapi import Body, Path, Query
 from service.actions import living
 from service.actions.living import Discarded, Name
 from service.actions.paging import Page
-from service.api import examples
 from service.api.deps import MAX_ENTRY, BookId, Cursor, Limit, Rt
 from service.api.documenting import answering, routes_of
+from service.api.examples import living as examples
 from service.lore.book import STRICT
 from service.lore.living import Write
 

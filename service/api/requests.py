@@ -12,10 +12,10 @@ from starlette.responses import Response
 from service.actions import requests
 from service.actions.paging import Page
 from service.actions.requests import LoggedRequest, WholeRequest
-from service.api import examples
 from service.api.answers import as_json
 from service.api.deps import Cursor, Limit, Rt
 from service.api.documenting import answering, routes_of
+from service.api.examples import requests as examples
 
 router = routes_of("Request log")
 

@@ -8,10 +8,10 @@ from fastapi import Body
 from starlette.responses import Response
 
 from service.actions import retrieving
-from service.api import examples
 from service.api.answers import as_json
 from service.api.deps import BearerScope, RequestId, Rt, with_scope
 from service.api.documenting import answering, routes_of
+from service.api.examples import retrieving as examples
 from service.lore.answer import FetchAnswer, RetrieveAnswer, SearchAnswer
 from service.lore.request import FetchRequest, RetrieveRequest, SearchRequest
 

@@ -9,9 +9,9 @@ from fastapi import Query
 from service.actions import reviewing
 from service.actions.paging import Page
 from service.actions.reviewing import Health
-from service.api import examples
 from service.api.deps import BookId, Cursor, Limit, Rt
 from service.api.documenting import answering, routes_of
+from service.api.examples import reviewing as examples
 from service.lore.usage import EntryUsage
 
 router = routes_of("Books")

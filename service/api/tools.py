@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 from fastapi import Body, Query
 from starlette.responses import Response
 
-from service.api import examples
 from service.api.answers import as_json
 from service.api.deps import BearerScope, JsonOnce, Rt, with_scope
 from service.api.documenting import answering, routes_of
+from service.api.examples import tools as examples
 from service.lore.book import STRICT
 from service.tools import calling, definitions
 from service.tools.calling import CallAnswer, ToolCall

@@ -10,11 +10,11 @@ from starlette.responses import Response
 
 from service.actions import exporting, importing
 from service.actions.importing import ImportReport
-from service.api import examples
 from service.api.answers import as_file, as_json
 from service.api.bodies import UPLOAD_BODY, Uploaded
 from service.api.deps import BookId, IdempotencyKey, Once, Rt, route_of
 from service.api.documenting import answering, routes_of
+from service.api.examples import transfers as examples
 from service.formats import NAMES, WRITTEN
 from service.lore.book import Dialect
 

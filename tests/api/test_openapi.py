@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
@@ -86,6 +88,13 @@ ANSWERS = {name for name in EXAMPLES if not name.endswith("_IN")} - {
     "LABEL",
     "COPY",
 }
+FOUND: dict[str, Any] = {
+    name: example
+    for module in iter_modules(examples.__path__, f"{examples.__name__}.")
+    for name, example in vars(import_module(module.name)).items()
+    if name.isupper() and not name.startswith("_")
+}
+"""Every example there is, by name."""
 BY_HAND = {"MESSAGES", "BOOK_PATCH", "ENTRY_PATCH", "ENTRIES"}
 """Examples that are tested as part of another, or below."""
 
@@ -108,14 +117,13 @@ def operations(contract: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
 
 def test_every_example_has_a_type() -> None:
     """No example of the contract goes untested."""
-    names = {name for name in vars(examples) if name.isupper() and not name.startswith("_")}
-    assert names == set(EXAMPLES) | BY_HAND
+    assert set(FOUND) == set(EXAMPLES) | BY_HAND
 
 
 @pytest.mark.parametrize("name", list(EXAMPLES))
 def test_examples_are_true(name: str) -> None:
     """Each example is read by the type that it stands for, and an answer has all the fields of its type."""
-    example = getattr(examples, name)
+    example = FOUND[name]
     value = validate(EXAMPLES[name], example)
     if name in ANSWERS and not isinstance(value, tuple):
         assert dump(value) == example
@@ -123,10 +131,10 @@ def test_examples_are_true(name: str) -> None:
 
 def test_patches_are_true() -> None:
     """The examples of patches change fields that can be changed."""
-    assert set(examples.BOOK_PATCH) <= {"name", "description", "enabled", "settings", "extensions"}
-    assert set(examples.ENTRY_PATCH) <= set(entries.CHANGEABLE)
-    validate(Book, {**examples.BOOK, **examples.BOOK_PATCH})
-    validate(Entry, {**examples.ENTRY, **examples.ENTRY_PATCH})
+    assert set(FOUND["BOOK_PATCH"]) <= {"name", "description", "enabled", "settings", "extensions"}
+    assert set(FOUND["ENTRY_PATCH"]) <= set(entries.CHANGEABLE)
+    validate(Book, {**FOUND["BOOK"], **FOUND["BOOK_PATCH"]})
+    validate(Entry, {**FOUND["ENTRY"], **FOUND["ENTRY_PATCH"]})
 
 
 def test_every_route_is_described(contract: dict[str, Any]) -> None:

@@ -1,0 +1,1 @@
+"""The examples of the contract, a module for the routes of each; a test reads every one through its type."""
