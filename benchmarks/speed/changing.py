@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from importlib import import_module, util
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
@@ -16,8 +13,9 @@ from benchmarks.speed.lore import called_entries, words
 from benchmarks.speed.size import Figures, Size
 from benchmarks.speed.timing import alternate, median
 from embeddings.hashing import HashingEmbedder
+from service.actions.copying import Copy, copy_book
 from service.actions.importing import import_book
-from service.actions.runtime import Runtime, running
+from service.actions.runtime import running
 
 
 def measure_change(size: Size) -> Figures:
@@ -39,22 +37,12 @@ def _importing(size: Size) -> Figures:
 
 
 def _copying(size: Size) -> Figures:
-    # This action is younger than the benchmark.
-    if util.find_spec("service.actions.copying") is None:
-        print("service.actions.copying is not there: no copy is measured")
-        return {}
     embedder = StandIn(HashingEmbedder().space)
     with TemporaryDirectory() as folder, running(settings_for(Path(folder)), load=lambda: embedder) as rt:
         rt.encoder.embed_queries(["wait until it is up"])
         ids = add_books(rt, np.random.default_rng(17), [size.copied])
         wait_for_vectors(rt, ids)
         before = embedder.embedded
-        copy = _copies(rt, ids[0], size.slow_rounds + 1)
-        seconds = alternate({"copy": copy}, rounds=size.slow_rounds)
+        wanted = iter(Copy(name=f"Copy {number}") for number in range(size.slow_rounds + 1))
+        seconds = alternate({"copy": lambda: copy_book(rt, ids[0], next(wanted))}, rounds=size.slow_rounds)
         return {"copy_seconds": median(seconds["copy"]), "texts_embedded_by_copies": float(embedder.embedded - before)}
-
-
-def _copies(rt: Runtime, book_id: str, count: int) -> Callable[[], Any]:
-    copying = import_module("service.actions.copying")
-    wanted = iter(copying.Copy(name=f"Copy {number}") for number in range(count))
-    return lambda: copying.copy_book(rt, book_id, next(wanted))
