@@ -14,7 +14,6 @@ saturate.json there, or take `--rate`. --tiny shows that it works.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -22,19 +21,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rich.console import Console
-from rich.table import Table
-
 from benchmarks.conditions import conditions
 from benchmarks.load.plan import Work, bodies
 from benchmarks.load.runs import Run, closed_run, open_run
 from benchmarks.server import Served, serving, wait_until_ready
+from benchmarks.speed import results
 from benchmarks.speed.library import fill
 from benchmarks.speed.size import Figures
 from service.actions.loading import load_embedder
 from service.settings import Settings
 
-RESULTS = Path(__file__).parents[2] / "docs" / "performance"
 CALLERS = 32
 
 
@@ -82,7 +78,7 @@ def _service(setting: Setting, module: str = "service.cli") -> Iterator[Served]:
         yield served
 
 
-def saturate(setting: Setting, rate: float | None) -> Figures:
+def saturate(setting: Setting, _: float | None) -> Figures:
     """Throughput of callers who never pause, then rising rates until one is too high."""
     size = setting.size
     with _service(setting) as served:
@@ -135,7 +131,7 @@ def overload(setting: Setting, rate: float | None) -> Figures:
     }
 
 
-def batching(setting: Setting, rate: float | None) -> Figures:
+def batching(setting: Setting, _: float | None) -> Figures:
     """Sixteen callers with new messages only, in turn against a service that batches and one that does not."""
     work = replace(setting.work, share_new=1.0)
     rates: dict[str, list[float]] = {"batched": [], "unbatched": []}
@@ -187,29 +183,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--share-new", type=float, default=0.5, help="of requests: those with a new message")
     parser.add_argument("--tiny", action="store_true", help="so little that it only shows that it works")
     options = parser.parse_args(arguments)
-    rate = options.rate or _saturation(options.into or RESULTS)
+    known = results.read_figures(options.into or results.RESULTS, "saturate") or {}
+    rate = options.rate or known.get("saturation_per_second")
     if options.command in NEED_RATE and not rate:
         parser.error("no rate is known: run `saturate --into FOLDER` first, or give --rate")
     around = conditions()
     with _setting(TINY if options.tiny else Size(), options.share_new) as setting:
         figures = COMMANDS[options.command](setting, rate)
-    table = Table(options.command, "")
-    for label, value in figures.items():
-        table.add_row(label, f"{value:.4g}")
-    Console().print(table)
+    results.show(options.command, figures)
     if options.into:
-        options.into.mkdir(parents=True, exist_ok=True)
-        written = {"measure": options.command, "tiny": options.tiny, "conditions": around, "figures": figures}
-        (options.into / f"{options.command}.json").write_text(json.dumps(written, indent=1) + "\n", "utf-8")
+        results.write(options.into, options.command, figures, tiny=options.tiny, around=around)
     return 0
-
-
-def _saturation(folder: Path) -> float | None:
-    path = folder / "saturate.json"
-    if not path.exists():
-        return None
-    rate: float = json.loads(path.read_text("utf-8"))["figures"]["saturation_per_second"]
-    return rate
 
 
 if __name__ == "__main__":

@@ -24,103 +24,36 @@ a quarter than it was, twice in a row.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks.conditions import conditions
-from benchmarks.speed import goals
+from benchmarks.speed import goals, results
 from benchmarks.speed.size import TINY, Figures, Size
 
-RESULTS = Path(__file__).parents[2] / "docs" / "performance"
 MARGIN = 0.25
 """What is normal between two runs of one ratio on a machine that is not quite quiet."""
 
 
-def _retrieve(size: Size) -> Figures:
-    from benchmarks.speed.retrieving import measure_retrieve
-
-    return measure_retrieve(size)
-
-
-def _shelf(size: Size) -> Figures:
-    from benchmarks.speed.retrieving import measure_shelf
-
-    return measure_shelf(size)
-
-
-def _library(size: Size) -> Figures:
-    from benchmarks.speed.retrieving import measure_library
-
-    return measure_library(size)
-
-
-def _match(size: Size) -> Figures:
-    from benchmarks.speed.matching import measure_match
-
-    return measure_match(size)
-
-
-def _activation(size: Size) -> Figures:
-    from benchmarks.speed.activation import measure_activation
-
-    return measure_activation(size)
-
-
-def _embed(size: Size) -> Figures:
-    from benchmarks.speed.embedding import measure_embed
-
-    return measure_embed(size)
-
-
-def _serve(size: Size) -> Figures:
-    from benchmarks.speed.serving import measure_serve
-
-    return measure_serve(size)
-
-
-def _change(size: Size) -> Figures:
-    from benchmarks.speed.changing import measure_change
-
-    return measure_change(size)
-
-
-def _start(size: Size) -> Figures:
-    from benchmarks.speed.starting import measure_start
-
-    return measure_start(size)
-
-
-def _memory(size: Size) -> Figures:
-    from benchmarks.speed.starting import measure_memory
-
-    return measure_memory(size)
-
-
-def _peers(size: Size) -> Figures:
-    from benchmarks.speed.peers import measure_peers
-
-    return measure_peers(size)
-
-
-MEASURES: Mapping[str, Callable[[Size], Figures]] = {
-    "retrieve": _retrieve,
-    "match": _match,
-    "activation": _activation,
-    "embed": _embed,
-    "serve": _serve,
-    "change": _change,
-    "start": _start,
-    "memory": _memory,
-    "library": _library,
-    "shelf": _shelf,
-    "peers": _peers,
+MEASURES: Mapping[str, str] = {
+    "retrieve": "retrieving",
+    "match": "matching",
+    "activation": "activation",
+    "embed": "embedding",
+    "serve": "serving",
+    "change": "changing",
+    "start": "starting",
+    "memory": "starting",
+    "library": "retrieving",
+    "shelf": "retrieving",
+    "peers": "peers",
 }
+"""Measure to the module that has its function `measure_…`; a module is imported when it is wanted."""
 SLOW = ("library", "shelf", "peers")
 """Not checked unless named."""
 
@@ -137,30 +70,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"no measure {', '.join(sorted(unknown))}; there are {', '.join(MEASURES)}")
     size = TINY if options.tiny else Size()
     if options.check:
-        return check(options.measures, size, RESULTS)
+        return check(options.measures, size, results.RESULTS)
     for name in options.measures or MEASURES:
         around = conditions()
-        figures = MEASURES[name](size)
-        show(name, figures)
+        figures = function_of(name)(size)
+        results.show(name, figures)
+        show_goals(name, figures)
         if options.into:
-            options.into.mkdir(parents=True, exist_ok=True)
-            written = {"measure": name, "tiny": options.tiny, "conditions": around, "figures": figures}
-            (options.into / f"{name}.json").write_text(json.dumps(written, indent=1) + "\n", "utf-8")
+            results.write(options.into, name, figures, tiny=options.tiny, around=around)
     return 0
+
+
+def function_of(name: str) -> Callable[[Size], Figures]:
+    """The function of a measure."""
+    found: Callable[[Size], Figures] = getattr(import_module(f"benchmarks.speed.{MEASURES[name]}"), f"measure_{name}")
+    return found
 
 
 def check(measures: Sequence[str], size: Size, folder: Path) -> int:
     """1 when a ratio has fallen back; a measure in which one has is run once more, since machines hiccup."""
     fallen = 0
     for name in measures or [name for name in MEASURES if name not in SLOW]:
-        path = folder / f"{name}.json"
-        if not path.exists():
-            print(f"{name}: nothing to compare with in {path}")
+        before = results.read_figures(folder, name)
+        if before is None:
+            print(f"{name}: nothing to compare with in {folder}")
             continue
-        before = json.loads(path.read_text("utf-8"))["figures"]
-        worse = fallen_back(name, before, MEASURES[name](size))
+        measure = function_of(name)
+        worse = fallen_back(name, before, measure(size))
         if worse:
-            worse = fallen_back(name, before, MEASURES[name](size))
+            worse = fallen_back(name, before, measure(size))
         fallen += len(worse)
         for line in worse or [f"{name}: no ratio has fallen back"]:
             print(line)
@@ -177,22 +115,13 @@ def fallen_back(name: str, before: Figures, now: Figures) -> list[str]:
     ]
 
 
-def show(name: str, figures: Figures) -> None:
-    """Print the figures, and the goals among them."""
-    console = Console()
-    table = Table(name, "")
-    for label, value in figures.items():
-        table.add_row(label, f"{value:.4g}")
-    console.print(table)
+def show_goals(name: str, figures: Figures) -> None:
+    """Print the goals among the figures."""
     judged = Table("goal", "measured", "bound", "met")
     for goal, value in goals.of_measure(name, figures):
-        judged.add_row(goal.what, f"{value:.3g}", _bound(goal), "yes" if goal.met(value) else "no")
+        judged.add_row(goal.what, f"{value:.3g}", goal.limit, "yes" if goal.met(value) else "no")
     if judged.row_count:
-        console.print(judged)
-
-
-def _bound(goal: goals.Goal) -> Any:
-    return f"{'≤' if goal.at_most else '≥'} {goal.bound:g}"
+        Console().print(judged)
 
 
 if __name__ == "__main__":

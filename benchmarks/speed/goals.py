@@ -18,6 +18,11 @@ class Goal:
     absolute: bool = False
     """Seconds or megabytes, which move with the machine; the others are ratios within one run."""
 
+    @property
+    def limit(self) -> str:
+        """The bound as it is shown."""
+        return f"{'≤' if self.at_most else '≥'} {self.bound:g}"
+
     def met(self, value: float) -> bool:
         return value <= self.bound if self.at_most else value >= self.bound
 

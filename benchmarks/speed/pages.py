@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.speed.goals import GOALS, Goal
+from benchmarks.speed.results import RESULTS
 
-FOLDER = Path(__file__).parents[2] / "docs"
-PAGE = FOLDER / "performance.md"
+PAGE = RESULTS.with_suffix(".md")
 NOTHING = "Not measured yet."
 _MARKED = re.compile(r"<!-- (?P<name>[a-z-]+) -->\n.*?<!-- /(?P=name) -->", re.DOTALL)
 
@@ -22,7 +22,7 @@ Results = Mapping[str, Mapping[str, Any]]
 """Of each measure that has been taken: its conditions and figures."""
 
 
-def read_results(folder: Path = FOLDER / "performance") -> Results:
+def read_results(folder: Path = RESULTS) -> Results:
     """Every JSON of the folder, by the name of its measure."""
     found = [json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))]
     return {result["measure"]: result for result in found}
@@ -53,8 +53,7 @@ def goals(results: Results) -> str:
     for goal in GOALS:
         value = results.get(goal.measure, {}).get("figures", {}).get(goal.figure)
         if value is not None:
-            bound = f"{'≤' if goal.at_most else '≥'} {goal.bound:g}"
-            rows.append([goal.what, f"`{goal.measure}`", bound, f"**{_number(value)}**", _verdict(goal, value)])
+            rows.append([goal.what, f"`{goal.measure}`", goal.limit, f"**{_number(value)}**", _verdict(goal, value)])
     return _markdown(["what", "measure", "goal", "measured", "met"], rows)
 
 
