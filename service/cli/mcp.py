@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import click
 
 from service.cli.client import configured
-from service.cli.failures import Failure, plainly
+from service.cli.failures import plainly
+from service.cli.options import called, only
 from service.cli.output import say
 
 if TYPE_CHECKING:
@@ -107,11 +108,8 @@ def _own_scope(runtime: Runtime, hosts: tuple[str, ...], books: tuple[str, ...],
 def _book_id(runtime: Runtime, word: str) -> str:
     from service.actions.editing import list_books
 
-    found = list_books(runtime, q=word, limit=200).items
-    named = [book.id for book in found if book.name.casefold() == word.casefold()]
-    if len(named) > 1:
-        raise Failure(f"'{word}' is more than one book: {', '.join(named)}", remedy="Name the book by its id.")
-    return named[0] if named else word
+    named = called(word, {book.id: book.name for book in list_books(runtime, q=word, limit=200).items})
+    return only(word, named) if named else word  # whether there is a book of this id is seen later
 
 
 def _serve(runtime: Runtime, current: Callable[[], Scope]) -> None:

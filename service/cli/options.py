@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
@@ -59,24 +59,34 @@ def say_unknown_vectors(client: Client) -> None:
 def book_id(client: Client, word: str) -> str:
     """The id of the book that has this id or this name. Raises `Failure` when there is none or more than one."""
     found: dict[str, str] = {book["id"]: book["name"] for book in client.items("/v1/books", q=word, limit=200)}
-    named = [key for key, name in found.items() if name == word] or [
-        key for key, name in found.items() if name.casefold() == word.casefold()
-    ]
+    named = called(word, found)
     if _ID.fullmatch(word):
         try:
             named = [*named, *({client.get(f"/v1/books/{word}")["id"]} - set(named))]
         except Problem as problem:
             if problem.status != 404:
                 raise
-    if len(named) == 1:
-        return named[0]
     if named:
-        raise Failure(f"'{word}' is more than one book: {', '.join(named)}", remedy="Name the book by its id.")
+        return only(word, named)
     near = "".join(f"\n  {key}  {name}" for key, name in list(found.items())[:5])
     raise Failure(
         f"no book has the id or the name '{word}'",
         remedy=f"Books with such a name:{near}" if near else "`worldbook books list` shows all books.",
     )
+
+
+def called(word: str, names: Mapping[str, str]) -> list[str]:
+    """The ids, of these with their names, whose name is the word: as it is written, else in any case."""
+    return [key for key, name in names.items() if name == word] or [
+        key for key, name in names.items() if name.casefold() == word.casefold()
+    ]
+
+
+def only(word: str, ids: Sequence[str]) -> str:
+    """The one id of a book that a word means. Raises `Failure` when it means several."""
+    if len(ids) > 1:
+        raise Failure(f"'{word}' is more than one book: {', '.join(ids)}", remedy="Name the book by its id.")
+    return ids[0]
 
 
 def entry_path(handle: str) -> str:

@@ -67,3 +67,16 @@ def test_a_minute_is_a_turn(turn: int | None, reply: str | None, got: tuple[int,
 def test_nothing_to_rotate(worldbook: Worldbook) -> None:
     """A database that is not there yet is told as such, with the command that makes it."""
     assert "worldbook migrate" in worldbook("rotate-scopes", code=1).err
+
+
+def test_a_book_is_named_as_everywhere_else(worldbook: Worldbook, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name in any case means the book that is written so, else the only one that differs in case."""
+    first, second = (worldbook("books", "create", name).out.split()[0] for name in ("Harbour", "HARBOUR"))
+    reached: list[tuple[str, ...]] = []
+    monkeypatch.setattr("service.cli.mcp._serve", lambda _, current: reached.append(current().books))
+    assert f"more than one book: {first}, {second}" in worldbook("mcp", "--book", "harbour", code=1).err.replace(
+        f"{second}, {first}", f"{first}, {second}"
+    )
+    worldbook("mcp", "--book", "Harbour")
+    worldbook("mcp", "--book", "HARBOUR")
+    assert reached == [(first,), (second,)]
