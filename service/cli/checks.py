@@ -35,19 +35,16 @@ def database(settings: Settings) -> Finding:
     from sqlalchemy import make_url
 
     from service.lore.errors import WorldbookError
-    from service.store.engine import check_schema, make_engine, writing
+    from service.store.engine import check_schema, opened, writing
 
     url = make_url(settings.url)
     if url.get_backend_name() == "sqlite" and not Path(url.database or "").exists():
         return _new_database(Path(url.database or ""))
     try:
-        engine = make_engine(settings)
-        try:
+        with opened(settings) as engine:
             check_schema(engine)
             with writing(engine) as conn:
                 conn.rollback()
-        finally:
-            engine.dispose()
     except WorldbookError as error:
         return Finding(False, f"{url}: {error.detail}", error.remedy)
     return Finding(True, f"{url} can be read and written")

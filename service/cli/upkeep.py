@@ -74,12 +74,8 @@ def migrate() -> None:
     """
     from service.store import engine
 
-    with plainly():
-        database = engine.make_engine(configured())
-        try:
-            engine.migrate(database)
-        finally:
-            database.dispose()
+    with plainly(), engine.opened(configured()) as database:
+        engine.migrate(database)
     say("The database is up to date.")
 
 
@@ -124,13 +120,9 @@ def rotate_scopes() -> None:
     from service.actions.scoping import revoke_all
     from service.store import engine
 
-    with plainly():
-        database = engine.make_engine(configured())
-        try:
-            engine.check_schema(database)
-            revoke_all(database, timestamp(utc_now()))
-        finally:
-            database.dispose()
+    with plainly(), engine.opened(configured()) as database:
+        engine.check_schema(database)
+        revoke_all(database, timestamp(utc_now()))
     say("All scopes are revoked.")
 
 

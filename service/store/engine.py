@@ -54,6 +54,16 @@ def make_engine(settings: Settings) -> Engine:
 
 
 @contextmanager
+def opened(settings: Settings) -> Iterator[Engine]:
+    """An engine for the block alone, with no connection left open behind it. Raises what `make_engine` raises."""
+    engine = make_engine(settings)
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
+@contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
     """A connection whose statements all see the same moment. Raises `Unavailable` when the database is out of reach."""
     if engine.dialect.name == "postgresql":
