@@ -14,6 +14,7 @@ from service.lore.errors import NameTaken, NotFound, VersionMismatch
 from service.lore.trigger import EVERYWHERE, Channels
 from service.store import entries as stored_entries
 from service.store import ids as book_ids
+from service.store.keysets import in_order
 from service.store.tables import books, entries
 from service.validation import validate
 
@@ -94,7 +95,7 @@ def page(
 
     The keyset is (name or updated_at, id) of the last book of the page before.
     """
-    query = select(books).where(books.c.owner_id == owner).limit(limit)
+    query = select(books).where(books.c.owner_id == owner)
     if q:
         query = query.where(
             or_(books.c.name.icontains(q, autoescape=True), books.c.description.icontains(q, autoescape=True))
@@ -102,10 +103,8 @@ def page(
     if dialect is not None:
         query = query.where(books.c.dialect == dialect)
     by, newest_first = (books.c.name, False) if sort == "name" else (books.c.updated_at, True)
-    if after is not None:
-        beyond = by < after[0] if newest_first else by > after[0]
-        query = query.where(or_(beyond, and_(by == after[0], books.c.id > after[1])))
-    return [_book(row) for row in conn.execute(query.order_by(by.desc() if newest_first else by, books.c.id))]
+    query = in_order(query, by, books.c.id, most_first=newest_first, after=after, limit=limit)
+    return [_book(row) for row in conn.execute(query)]
 
 
 def count(conn: Connection, owner: str) -> int:

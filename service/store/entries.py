@@ -12,7 +12,6 @@ from sqlalchemy import (
     Connection,
     Row,
     Text,
-    and_,
     bindparam,
     cast,
     delete,
@@ -28,11 +27,11 @@ from service.lore.book import Entry, Tier, handle_of
 from service.lore.errors import NotFound
 from service.lore.recipe import text_hash
 from service.lore.trigger import Trigger
-from service.store.tables import books, entries, usage
+from service.store.keysets import in_order
+from service.store.tables import books, entries
+from service.store.usage import NEVER_USED, USES, WITH_USAGE
 from service.validation import validate
 
-_WITH_USAGE = entries.outerjoin(usage)
-_USES = func.coalesce(usage.c.uses, 0)
 Sort = Literal["position", "title", "-uses"]
 
 
@@ -73,15 +72,11 @@ def page(
     nor fetched. The keyset is (what it is sorted by, id) of the last entry of the page before.
     """
     wanted = _wanted(book_id, enabled, tier, q, never_used)
-    total = conn.scalar(select(func.count()).select_from(_WITH_USAGE).where(*wanted)) or 0
-    by: ColumnElement[Any] = {"position": entries.c.position, "title": entries.c.title, "-uses": _USES}[sort]
-    most_first = sort == "-uses"
-    if after is not None:
-        beyond = by < after[0] if most_first else by > after[0]
-        wanted.append(or_(beyond, and_(by == after[0], entries.c.id > after[1])))
-    query = select(entries, by.label("sorted_by")).select_from(_WITH_USAGE).where(*wanted)
-    rows = conn.execute(query.order_by(by.desc() if most_first else by, entries.c.id).limit(limit))
-    return [(as_entry(row), row.sorted_by) for row in rows], total
+    total = conn.scalar(select(func.count()).select_from(WITH_USAGE).where(*wanted)) or 0
+    by: ColumnElement[Any] = {"position": entries.c.position, "title": entries.c.title, "-uses": USES}[sort]
+    query = select(entries, by.label("sorted_by")).select_from(WITH_USAGE).where(*wanted)
+    query = in_order(query, by, entries.c.id, most_first=sort == "-uses", after=after, limit=limit)
+    return [(as_entry(row), row.sorted_by) for row in conn.execute(query)], total
 
 
 def order(conn: Connection, book_id: str) -> list[int]:
@@ -209,7 +204,7 @@ def _wanted(
         texts = (entries.c.title, cast(entries.c.aliases, Text), entries.c.gist, entries.c.content)
         wanted.append(or_(*(column.icontains(q, autoescape=True) for column in texts)))
     if never_used:
-        wanted.append(_USES + func.coalesce(usage.c.fetches, 0) == 0)
+        wanted.append(NEVER_USED)
     return wanted
 
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from sqlalchemy import Connection, and_, bindparam, delete, func, or_, select, tuple_, update
+from sqlalchemy import Connection, bindparam, delete, func, select, tuple_, update
 
 from service.lore.book import handle_of
 from service.lore.usage import EntryUsage
 from service.store.dialects import insert_unless_there
+from service.store.keysets import in_order
 from service.store.tables import counted_turns, entries, usage
 
+WITH_USAGE = entries.outerjoin(usage)
+"""Every entry, beside its counters if it has any."""
+USES = func.coalesce(usage.c.uses, 0)
+_FETCHES = func.coalesce(usage.c.fetches, 0)
+NEVER_USED = USES + _FETCHES == 0
+"""Neither used nor fetched."""
 Sort = Literal["position", "-uses"]
 EntryKey = tuple[str, int]
 """Book id and entry id."""
@@ -83,7 +90,7 @@ def add(conn: Connection, counts: Mapping[EntryKey, Count]) -> None:
         # Their rows are kept from being deleted until the counters, which refer to them, are written.
         query = (
             select(entries.c.id, usage.c.uses)
-            .outerjoin(usage, and_(usage.c.book_id == entries.c.book_id, usage.c.entry_id == entries.c.id))
+            .select_from(WITH_USAGE)
             .where(entries.c.book_id == book_id, entries.c.id.in_(ids))
             .with_for_update(read=True, key_share=True, of=entries)
         )
@@ -116,30 +123,26 @@ def of_book(conn: Connection, book_id: str) -> dict[int, tuple[int, int]]:
 
 
 def page(
-    conn: Connection, book_id: str, *, never: bool, sort: Sort, after: Sequence[int] | None, limit: int
+    conn: Connection, book_id: str, *, never: bool, sort: Sort, after: tuple[int, int] | None, limit: int
 ) -> list[tuple[EntryUsage, int, int]]:
     """Up to `limit` entries with their counters behind the keyset `after`, each with its position and id.
 
     `never` leaves only those that were neither used nor fetched. The keyset is (position or uses, id) of the last entry
     of the page before.
     """
-    uses, fetches = func.coalesce(usage.c.uses, 0), func.coalesce(usage.c.fetches, 0)
     query = (
         select(
             entries.c.id, entries.c.position, entries.c.title, entries.c.tier, entries.c.enabled,
-            uses.label("uses"), fetches.label("fetches"), usage.c.last_used_at,
+            USES.label("uses"), _FETCHES.label("fetches"), usage.c.last_used_at,
         )
-        .outerjoin(usage, and_(usage.c.book_id == entries.c.book_id, usage.c.entry_id == entries.c.id))
+        .select_from(WITH_USAGE)
         .where(entries.c.book_id == book_id)
     )  # fmt: skip
     if never:
-        query = query.where(uses + fetches == 0)
+        query = query.where(NEVER_USED)
     most_first = sort == "-uses"
-    by = uses if most_first else entries.c.position
-    if after is not None:
-        beyond = by < after[0] if most_first else by > after[0]
-        query = query.where(or_(beyond, and_(by == after[0], entries.c.id > after[1])))
-    rows = conn.execute(query.order_by(by.desc() if most_first else by, entries.c.id).limit(limit))
+    by = USES if most_first else entries.c.position
+    rows = conn.execute(in_order(query, by, entries.c.id, most_first=most_first, after=after, limit=limit))
     return [
         (
             EntryUsage(
