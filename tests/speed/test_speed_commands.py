@@ -14,7 +14,7 @@ from benchmarks.speed.size import Figures, Size
 
 LESS = Goal("m", "f", 2.0, "less is better")
 MORE = Goal("m", "f", 2.0, "more is better", at_most=False)
-IN_PROCESS = ("retrieve", "match", "change", "library", "shelf")
+IN_PROCESS = ("retrieve", "match", "activation", "change", "library", "shelf")
 
 
 @pytest.mark.parametrize(
