@@ -6,11 +6,12 @@ A field of `Entry` or `Book` comes along by itself. A field without which older 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from annotated_types import Ge, Le, MaxLen, MinLen, Predicate
+from annotated_types import Ge, Le, MaxLen, MinLen
+from pydantic import AfterValidator
 
 from embeddings.embedder import EmbeddingSpace
 from service.lore.book import STRICT, Book, Entry, Gist, HostKind, is_host_key
@@ -20,49 +21,37 @@ from service.lore.trigger import Channels
 
 MOST = 2**31 - 1
 """What an integer column of PostgreSQL holds."""
-_WORD = re.compile(r"[a-z]{2,16}")
-_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z")
-_HASH = re.compile(r"[0-9a-f]{64}")
-_WRITE = re.compile(r"wr_[0-9A-HJKMNP-TV-Z]{26}")
 
 
-def is_book_id(given: str) -> bool:
-    """Whether it is a word as `ids.issue` makes them."""
-    return _WORD.fullmatch(given) is not None
+def _only(is_right: Callable[[str], object], otherwise: str) -> AfterValidator:
+    """Takes what is right; of anything else the error says what it is."""
+
+    def checked(given: str) -> str:
+        if not is_right(given):
+            raise ValueError(f"{given[:80]!r} is {otherwise}")
+        return given
+
+    return AfterValidator(checked)
 
 
-def is_moment(given: str) -> bool:
-    """Whether it is a time as it is stored: RFC 3339, UTC, milliseconds."""
-    return _MOMENT.fullmatch(given) is not None
+def _like(pattern: str, otherwise: str) -> AfterValidator:
+    return _only(re.compile(pattern).fullmatch, otherwise)
 
 
-def is_hash(given: str) -> bool:
-    """Whether it is a SHA-256 in hex."""
-    return _HASH.fullmatch(given) is not None
-
-
-def is_write_id(given: str) -> bool:
-    """Whether it is what `sortable_id` makes for a write."""
-    return _WRITE.fullmatch(given) is not None
-
-
-def is_one_line(given: str) -> bool:
-    """Whether it is a name as it is stored, without line breaks and blanks around it."""
+def _is_line(given: str) -> bool:
     return clean_line(given) == given
 
 
-def is_said(given: str) -> bool:
-    """Whether there is more than white space."""
-    return bool(given.strip())
-
-
-BookId = Annotated[str, Predicate(is_book_id)]
-Moment = Annotated[str, Predicate(is_moment)]
-Line = Annotated[str, MinLen(1), MaxLen(200), Predicate(is_one_line)]
-HostKey = Annotated[str, Predicate(is_host_key)]
+BookId = Annotated[str, _like(r"[a-z]{2,16}", "no id of a book")]
+Moment = Annotated[
+    str, _like(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z", "no time such as 2026-11-30T17:20:11.480Z")
+]
+OneLine = Annotated[str, MaxLen(200), _only(_is_line, "not one line without blanks around it")]
+Line = Annotated[OneLine, MinLen(1)]
+HostKey = Annotated[str, _only(is_host_key, "no key of a host")]
 Place = Annotated[int, Ge(0), Le(MOST)]
 Count = Annotated[int, Ge(1), Le(MOST)]
-Content = Annotated[str, MaxLen(100_000), Predicate(is_said)]
+Content = Annotated[str, MaxLen(100_000), _only(str.strip, "no text")]
 Aliases = Annotated[tuple[Line, ...], MaxLen(64)]
 Key = Annotated[str, MinLen(1), MaxLen(200)]
 """What an app calls a conversation or a reply."""
@@ -142,7 +131,7 @@ class WriteRow:
     __pydantic_config__ = STRICT
 
     book_id: BookId
-    id: Annotated[str, Predicate(is_write_id)]
+    id: Annotated[str, _like(r"wr_[0-9A-HJKMNP-TV-Z]{26}", "no id of a write")]
     entry_id: Count
     version: Count
     action: Action
@@ -187,7 +176,7 @@ class HostRow:
 
     kind: HostKind
     key: HostKey
-    name: Annotated[str, MaxLen(200), Predicate(is_one_line)]
+    name: OneLine
     lineage: HostKey | None = None
     created_at: Moment
 
@@ -236,7 +225,7 @@ class VectorRow:
     __pydantic_config__ = STRICT
 
     space_id: Annotated[str, MaxLen(64)]
-    text_hash: Annotated[str, Predicate(is_hash)]
+    text_hash: Annotated[str, _like(r"[0-9a-f]{64}", "no SHA-256 in hex")]
     pieces: Annotated[int, Ge(0), Le(10_000)]
     windows: Annotated[int, Ge(0), Le(10_000)]
     data: str | None
