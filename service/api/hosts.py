@@ -19,15 +19,6 @@ from service.lore.book import STRICT, HostKind
 router = routes_of("Hosts")
 
 _HOST = "/v1/hosts/{kind}/{key:segment}"
-_ATTACHING = (
-    "malformed-body",
-    "too-large",
-    "unsupported-media-type",
-    "invalid-request",
-    "not-found",
-    "limit-exceeded",
-    "conflict",
-)
 _POSTED = ("malformed-body", "too-large", "unsupported-media-type", "invalid-request")
 
 

@@ -16,8 +16,6 @@ from service.cli.failures import Failure, Problem, naming
 from service.cli.options import as_json, book_id, entry_path, of_one_book, on_service, say_unknown_vectors, yes
 from service.cli.output import print_json, print_table, say
 
-Decorator = Callable[[Callable[..., None]], Callable[..., None]]
-
 
 @click.group()
 def entries() -> None:
