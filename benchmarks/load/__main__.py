@@ -54,7 +54,7 @@ STEPS = (0.6, 0.75, 0.9, 1.0, 1.1, 1.2, 1.35)
 
 
 @dataclass(frozen=True)
-class Setting:
+class Prepared:
     """A filled database with a model's vectors."""
 
     size: Size
@@ -63,31 +63,31 @@ class Setting:
 
 
 @contextmanager
-def _setting(size: Size, share_new: float) -> Iterator[Setting]:
+def _prepared(size: Size, share_new: float) -> Iterator[Prepared]:
     space = load_embedder(Settings()).space
     with TemporaryDirectory() as folder:
         ids = fill(Path(folder), space, [size.entries] * size.books)
-        yield Setting(size, Work(books=ids, share_new=share_new), {"WORLDBOOK_DATA_DIR": folder})
+        yield Prepared(size, Work(books=ids, share_new=share_new), {"WORLDBOOK_DATA_DIR": folder})
 
 
 @contextmanager
-def _service(setting: Setting, module: str = "service.cli") -> Iterator[Served]:
-    with serving(setting.environment, module=module) as served:
+def _service(prepared: Prepared, module: str = "service.cli") -> Iterator[Served]:
+    with serving(prepared.environment, module=module) as served:
         wait_until_ready(served.client)
-        closed_run(served, bodies(setting.work, 10 * len(setting.work.books), seed=1), callers=2)
+        closed_run(served, bodies(prepared.work, 10 * len(prepared.work.books), seed=1), callers=2)
         yield served
 
 
-def saturate(setting: Setting, _: float | None) -> Figures:
+def saturate(prepared: Prepared, _: float | None) -> Figures:
     """Throughput of callers who never pause, then rising rates until one is too high."""
-    size = setting.size
-    with _service(setting) as served:
-        throughput = closed_run(served, bodies(setting.work, size.probe, seed=2), CALLERS).per_second
+    size = prepared.size
+    with _service(prepared) as served:
+        throughput = closed_run(served, bodies(prepared.work, size.probe, seed=2), CALLERS).per_second
         figures: Figures = {"closed_loop_per_second": throughput, "saturation_per_second": 0.0}
         for number, step in enumerate(STEPS):
             rate = step * throughput
             count = max(10, int(rate * size.step_seconds))
-            run = open_run(served, bodies(setting.work, count, seed=10 + number), rate, seed=number)
+            run = open_run(served, bodies(prepared.work, count, seed=10 + number), rate, seed=number)
             figures |= {f"at_{step:g}_p50_ms": run.percentile(50), f"at_{step:g}_p95_ms": run.percentile(95)}
             if not run.holds():
                 break
@@ -95,13 +95,13 @@ def saturate(setting: Setting, _: float | None) -> Figures:
     return figures
 
 
-def steady(setting: Setting, rate: float | None) -> Figures:
+def steady(prepared: Prepared, rate: float | None) -> Figures:
     """Many requests at half of saturation: percentiles, errors, and memory over time."""
     assert rate is not None
     half = rate / 2
-    count = min(setting.size.steady, int(setting.size.steady_seconds * half))
-    with _service(setting) as served:
-        run = open_run(served, bodies(setting.work, count, seed=3), half, seed=3)
+    count = min(prepared.size.steady, int(prepared.size.steady_seconds * half))
+    with _service(prepared) as served:
+        run = open_run(served, bodies(prepared.work, count, seed=3), half, seed=3)
     memory = [mb for _, mb in run.memory]
     fifth = max(1, len(memory) // 5)
     early, late = memory[fifth : 2 * fifth] or memory[:1], memory[-fifth:]
@@ -114,12 +114,12 @@ def steady(setting: Setting, rate: float | None) -> Figures:
     }
 
 
-def overload(setting: Setting, rate: float | None) -> Figures:
+def overload(prepared: Prepared, rate: float | None) -> Figures:
     """Twice the rate of saturation for a while."""
     assert rate is not None
-    count = max(10, int(2 * rate * setting.size.step_seconds))
-    with _service(setting) as served:
-        run = open_run(served, bodies(setting.work, count, seed=4), 2 * rate, seed=4)
+    count = max(10, int(2 * rate * prepared.size.step_seconds))
+    with _service(prepared) as served:
+        run = open_run(served, bodies(prepared.work, count, seed=4), 2 * rate, seed=4)
         refusals = [1000 * seconds for _, seconds, status, _ in run.results if status == 503]
         health = served.client.get("/healthz").status_code
     return {
@@ -131,18 +131,18 @@ def overload(setting: Setting, rate: float | None) -> Figures:
     }
 
 
-def batching(setting: Setting, _: float | None) -> Figures:
+def batching(prepared: Prepared, _: float | None) -> Figures:
     """Sixteen callers with new messages only, in turn against a service that batches and one that does not."""
-    work = replace(setting.work, share_new=1.0)
+    work = replace(prepared.work, share_new=1.0)
     rates: dict[str, list[float]] = {"batched": [], "unbatched": []}
     with ExitStack() as stack:
         served = {
-            "batched": stack.enter_context(_service(setting)),
-            "unbatched": stack.enter_context(_service(setting, "benchmarks.load.unbatched")),
+            "batched": stack.enter_context(_service(prepared)),
+            "unbatched": stack.enter_context(_service(prepared, "benchmarks.load.unbatched")),
         }
         for turn in range(3):
             for number, (name, service) in enumerate(served.items()):
-                planned = bodies(work, setting.size.batching, seed=100 + 2 * turn + number)
+                planned = bodies(work, prepared.size.batching, seed=100 + 2 * turn + number)
                 rates[name].append(closed_run(service, planned, callers=16).per_second)
     middle = {name: sorted(found)[len(found) // 2] for name, found in rates.items()}
     return {
@@ -165,7 +165,7 @@ def _told(run: Run) -> Figures:
     }
 
 
-COMMANDS: Mapping[str, Callable[[Setting, float | None], Figures]] = {
+COMMANDS: Mapping[str, Callable[[Prepared, float | None], Figures]] = {
     "saturate": saturate,
     "steady": steady,
     "batching": batching,
@@ -188,8 +188,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command in NEED_RATE and not rate:
         parser.error("no rate is known: run `saturate --into FOLDER` first, or give --rate")
     around = conditions()
-    with _setting(TINY if options.tiny else Size(), options.share_new) as setting:
-        figures = COMMANDS[options.command](setting, rate)
+    with _prepared(TINY if options.tiny else Size(), options.share_new) as prepared:
+        figures = COMMANDS[options.command](prepared, rate)
     results.show(options.command, figures)
     if options.into:
         results.write(options.into, options.command, figures, tiny=options.tiny, around=around)
