@@ -84,7 +84,7 @@ def _check_fit(given: Mapping[str, Any], lorebook: bool) -> None:
 @click.argument("book")
 @click.option("--enabled/--disabled", "enabled", default=None, help="Only entries that are on, or off.")
 @click.option("--tier", type=click.Choice(["canon", "relevant"]))
-@click.option("-q", "--query", help="Only entries with this in their title or aliases.")
+@click.option("-q", "--query", help="Only entries with this in their title, aliases, gist or content.")
 @as_json
 @on_service()
 def list_entries(
