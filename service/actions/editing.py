@@ -11,13 +11,13 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
 from service.actions.cleaning import cleaned_book, cleaned_entries, cleaned_entry
-from service.actions.limiting import check_servers, most_entries
+from service.actions.limiting import at_most, check_servers, most_entries
 from service.actions.merging import merged
 from service.actions.paging import Page, after, checked_limit, page_of
 from service.actions.presenting import OWNER, presented, presented_entries, with_counts
 from service.actions.runtime import Runtime
 from service.lore.book import STRICT, Book, Dialect, Entry, Tier
-from service.lore.errors import FieldError, Invalid, LimitExceeded, VersionMismatch
+from service.lore.errors import FieldError, Invalid, VersionMismatch
 from service.store import books
 from service.store import entries as stored
 from service.store.engine import reading, writing
@@ -56,10 +56,10 @@ def create_book(rt: Runtime, book: Book) -> Book:
     """
     new = cleaned_book(book)
     entries = cleaned_entries(book.entries or (), book.dialect, "#/entries")
-    _at_most(len(entries), most_entries(rt, book.dialect), "entries in a book")
+    at_most(len(entries), most_entries(rt, book.dialect), "entries in a book")
     now = rt.now()
     with writing(rt.engine) as conn:
-        _at_most(books.count(conn, OWNER) + 1, rt.settings.max_books, "books")
+        at_most(books.count(conn, OWNER) + 1, rt.settings.max_books, "books")
         book_id = books.insert_book(conn, OWNER, new, now)
         added = stored.add(conn, book_id, 1, entries, now)
         found = books.read(conn, OWNER, book_id)
@@ -137,13 +137,13 @@ def add_entries(rt: Runtime, book_id: str, entries: Sequence[Entry], if_match: i
     """
     if not entries:
         raise Invalid([FieldError(pointer="#", detail="no entries", remedy="send at least one")])
-    _at_most(len(entries), rt.settings.max_entries_a_call, "entries in one call")
+    at_most(len(entries), rt.settings.max_entries_a_call, "entries in one call")
     now = rt.now()
     with writing(rt.engine) as conn:
         version = books.advance(conn, OWNER, book_id, now, if_match)
         dialect = books.read(conn, OWNER, book_id).dialect
         new = cleaned_entries(entries, dialect, "#")
-        _at_most(len(stored.order(conn, book_id)) + len(new), most_entries(rt, dialect), "entries in a book")
+        at_most(len(stored.order(conn, book_id)) + len(new), most_entries(rt, dialect), "entries in a book")
         added = stored.add(conn, book_id, version, new, now)
         check_servers(rt, conn, book_id)
         conn.commit()
@@ -341,10 +341,3 @@ def _place(to: Literal["top", "bottom"] | int, most: int) -> int:
         )
         raise Invalid([fault])
     return to
-
-
-def _at_most(count: int, limit: int, what: str) -> None:
-    if count > limit:
-        raise LimitExceeded(
-            f"{count:,} {what}; at most {limit:,} are allowed", limit=limit, actual=count, remedy="Send or keep fewer."
-        )

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from sqlalchemy import Connection
 
 from service.actions.hosting import parse_host
-from service.actions.limiting import SCOPED, check_host, check_servers, most_entries
+from service.actions.limiting import SCOPED, at_most, check_host, check_servers, most_entries
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
 from service.formats import Limits, is_card_file, read
 from service.formats.report import FormatName, ImportWarning, NoHome, Reading, Skipped
 from service.lore.book import STRICT, Book, BookSettings, Dialect, Entry, unread_settings
-from service.lore.errors import FieldError, Invalid, LimitExceeded, TooLarge, UnreadableFile
+from service.lore.errors import FieldError, Invalid, TooLarge, UnreadableFile
 from service.lore.text import clean_line
 from service.store import books, hosts, vectors
 from service.store import entries as stored
@@ -25,6 +26,11 @@ from service.store.hosts import HostId, StoredAttachment
 Mode = Literal["append", "replace"]
 DEFAULT_NAME = "Imported book"
 MAX_NAME = 200
+_fits = partial(
+    at_most,
+    before="the import would make ",
+    remedy="Nothing was imported. Remove some, or raise the limit in the settings.",
+)
 _ENDING = re.compile(r"((\.worldbook)?\.(json|lorebook|scenario|story)|\.png|\.charx|\.byaf|\.jpe?g)$", re.IGNORECASE)
 
 
@@ -189,9 +195,9 @@ class _Written:
 
 
 def _new(rt: Runtime, conn: Connection, found: Reading, book: Book, told: tuple[ImportWarning, ...]) -> _Written:
-    _at_most(books.count(conn, OWNER) + 1, rt.settings.max_books, "books")
+    _fits(books.count(conn, OWNER) + 1, rt.settings.max_books, "books")
     entries = book.entries or ()
-    _at_most(len(entries), most_entries(rt, book.dialect), "entries in a book")
+    _fits(len(entries), most_entries(rt, book.dialect), "entries in a book")
     now = rt.now()
     book, unread = _fitting(book)
     told = (*told, *unread)
@@ -215,7 +221,7 @@ def _replaced(rt: Runtime, conn: Connection, book_id: str, found: Reading, book:
             fault="no_entries",
             remedy=f"The first: {found.skipped[0].detail}.",
         )
-    _at_most(len(entries), most_entries(rt, book.dialect), "entries in a book")
+    _fits(len(entries), most_entries(rt, book.dialect), "entries in a book")
     book, unread = _fitting(book)
     removed = stored.clear(conn, book_id)
     books.update_book(conn, book_id, _becomes(books.read(conn, OWNER, book_id), book))
@@ -260,7 +266,7 @@ def _appended(rt: Runtime, conn: Connection, book_id: str, found: Reading, book:
             fresh.append(entry)
         else:
             skipped.append(Skipped(index=place, title=entry.title, kind="duplicate", detail=f"same content as {same}"))
-    _at_most(len(present) + len(fresh), most_entries(rt, book.dialect), "entries in a book")
+    _fits(len(present) + len(fresh), most_entries(rt, book.dialect), "entries in a book")
     if fresh:
         stored.add(conn, book_id, version, fresh, now)
         check_servers(rt, conn, book_id)
@@ -320,13 +326,3 @@ def _named(book: Book, name: str | None, file_name: str | None) -> tuple[Book, t
 def _stem(file_name: str) -> str:
     last = re.split(r"[/\\]", file_name)[-1]
     return clean_line(_ENDING.sub("", last))[:MAX_NAME].strip()
-
-
-def _at_most(count: int, limit: int, what: str) -> None:
-    if count > limit:
-        raise LimitExceeded(
-            f"the import would make {count:,} {what}; at most {limit:,} are allowed",
-            limit=limit,
-            actual=count,
-            remedy="Nothing was imported. Remove some, or raise the limit in the settings.",
-        )

@@ -16,6 +16,7 @@ from sqlalchemy import Connection
 
 from service.actions.cleaning import cleaned_entry
 from service.actions.hosting import host_id
+from service.actions.limiting import at_most
 from service.actions.paging import Page, after, checked_limit, page_of
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
@@ -298,15 +299,8 @@ def _must_be_open(book: Book) -> None:
 
 
 def _created(rt: Runtime, conn: Connection, book_id: str, version: int, draft: Draft, at: str) -> Entry:
-    limit = rt.settings.max_entries
     count = len(stored.order(conn, book_id)) + 1
-    if count > limit:
-        raise LimitExceeded(
-            f"{count:,} entries in a book; at most {limit:,} are allowed",
-            limit=limit,
-            actual=count,
-            remedy="Edit an entry instead.",
-        )
+    at_most(count, rt.settings.max_entries, "entries in a book", remedy="Edit an entry instead.")
     new = _drafted(draft, (), None)
     _not_twice(conn, book_id, new.title)
     [entry] = stored.add(conn, book_id, version, [new], at)
