@@ -105,7 +105,7 @@ def _own_scope(runtime: Runtime, hosts: tuple[str, ...], books: tuple[str, ...],
 
 
 def _book_id(runtime: Runtime, word: str) -> str:
-    from service.actions.editing import list_books
+    from service.actions.editing_books import list_books
 
     found = list_books(runtime, q=word, limit=200).items
     named = [book.id for book in found if book.name.casefold() == word.casefold()]

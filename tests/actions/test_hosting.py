@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from service.actions import editing, hosting
+from service.actions import editing_books, hosting
 from service.actions.hosting import Attached, Attachment, HostBody
 from service.actions.runtime import Runtime
 from service.lore.book import Book
@@ -16,7 +16,7 @@ from service.lore.errors import Invalid, NotFound
 @pytest.fixture
 def ids(rt: Runtime) -> dict[str, str]:
     """Five books by their names."""
-    return {name: editing.create_book(rt, Book(name=name)).id for name in "ABCDE"}
+    return {name: editing_books.create_book(rt, Book(name=name)).id for name in "ABCDE"}
 
 
 def on(rt: Runtime, host: str, *books: str) -> None:
@@ -45,7 +45,7 @@ def test_a_host_is_declared_changed_and_deleted(rt: Runtime, ids: dict[str, str]
     for attempt in (hosting.read_host, hosting.delete_host):
         with pytest.raises(NotFound, match="story:s/1"):
             attempt(rt, "story", "s/1")
-    assert editing.read_book(rt, ids["A"]).id == ids["A"]
+    assert editing_books.read_book(rt, ids["A"]).id == ids["A"]
 
 
 def test_attaching_makes_the_host(rt: Runtime, ids: dict[str, str]) -> None:
@@ -88,7 +88,7 @@ def test_wrong_attachments_change_nothing(rt: Runtime, ids: dict[str, str]) -> N
 def test_deleting_a_book_detaches_it(rt: Runtime, ids: dict[str, str]) -> None:
     """A deleted book is on no host."""
     on(rt, "character:ilse", ids["A"], ids["B"])
-    editing.delete_book(rt, ids["A"])
+    editing_books.delete_book(rt, ids["A"])
     assert attached(rt, "character", "ilse") == [(ids["B"], None)]
 
 

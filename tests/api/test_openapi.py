@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
 from service.actions.copying import Copy
-from service.actions.editing import Ordered
+from service.actions.editing_entries import Ordered
 from service.actions.exporting import ExportReport
 from service.actions.full_backup import RestoreReport
 from service.actions.hosting import Attached, Attachment, Host, HostBody
