@@ -9,8 +9,9 @@ from typing import Literal
 
 from sqlalchemy import Connection
 
+from service.actions.attaching import change_attached
 from service.actions.hosting import parse_host
-from service.actions.limiting import SCOPED, at_most, check_host, check_servers, most_entries
+from service.actions.limiting import SCOPED, at_most, check_servers, most_entries
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
 from service.formats import Limits, is_card_file, read
@@ -18,7 +19,7 @@ from service.formats.report import FormatName, ImportWarning, NoHome, Reading, S
 from service.lore.book import STRICT, Book, BookSettings, Dialect, Entry, unread_settings
 from service.lore.errors import FieldError, Invalid, TooLarge, UnreadableFile
 from service.lore.text import clean_line
-from service.store import books, hosts, vectors
+from service.store import books, vectors
 from service.store import entries as stored
 from service.store.engine import reading, writing
 from service.store.hosts import HostId, StoredAttachment
@@ -112,7 +113,7 @@ def import_book(
         else:
             written = _appended(rt, conn, into, found, book)
         report = _report(rt, conn, written, "new" if into is None else mode, dry_run)
-        attached = target is not None and _attach(rt, conn, target, written.book_id)
+        attached = target is not None and change_attached(rt, conn, target, partial(_behind, written.book_id))
         if (written.changed or attached) and not dry_run:
             conn.commit()
     if dry_run:
@@ -169,17 +170,10 @@ def _host(text: str) -> HostId:
         raise Invalid([replace(each, pointer=None, parameter="host") for each in error.errors]) from None
 
 
-def _attach(rt: Runtime, conn: Connection, host: HostId, book_id: str) -> bool:
-    """Attach the book behind the others; whether it was not there before."""
-    hosts.ensure(conn, host, rt.now())
-    host = hosts.lineages(conn, [host])[host]
-    hosts.ensure(conn, host, rt.now())
-    current = hosts.attached(conn, [host]).get(host, [])
-    if any(one.book_id == book_id for one in current):
-        return False
-    hosts.replace_attached(conn, host, [*current, StoredAttachment(book_id, None)])
-    check_host(rt, conn, host)
-    return True
+def _behind(book_id: str, current: list[StoredAttachment]) -> list[StoredAttachment]:
+    """The attachments with the book as the last, unless it is among them."""
+    there = any(one.book_id == book_id for one in current)
+    return current if there else [*current, StoredAttachment(book_id, None)]
 
 
 @dataclass(frozen=True, kw_only=True)

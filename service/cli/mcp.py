@@ -95,8 +95,8 @@ def _signed(runtime: Runtime, token: str) -> Callable[[], Scope]:
 
 def _own_scope(runtime: Runtime, hosts: tuple[str, ...], books: tuple[str, ...], conversation: str | None) -> Scope:
     """What the options name. Raises errors of the domain for what is no host or no book."""
-    from service.actions.hosting import resolve
     from service.actions.presenting import OWNER
+    from service.actions.resolving import resolve
     from service.lore.scope import Scope
 
     ids = tuple(_book_id(runtime, word) for word in books)
