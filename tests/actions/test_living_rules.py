@@ -17,8 +17,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from service.actions import editing_books, editing_entries, living
-from service.actions.living import Draft, Origin
+from service.actions import editing_books, editing_entries, model_writing, undoing
+from service.actions.drafting import Draft
+from service.actions.model_writing import Origin
 from service.actions.runtime import running
 from service.lore.book import Book, BookSettings, Entry, handle_of
 from service.lore.errors import Conflict, LimitExceeded, NotFound, UndoRefused
@@ -121,9 +122,9 @@ class LivingBooks(RuleBasedStateMachine):
         draft = Draft(title=title, content=content, aliases=aliases, handle=handle, book=self.made[book])
         if isinstance(expected, str):
             with pytest.raises(REFUSALS[expected]):
-                living.write(self.rt, origin, self.made, draft)
+                model_writing.write(self.rt, origin, self.made, draft)
             return
-        done = living.write(self.rt, origin, self.made, draft)
+        done = model_writing.write(self.rt, origin, self.made, draft)
         if expected == len(self.ids):
             self.ids.append(done.write_id)
             logged = self.model.log[expected]
@@ -175,10 +176,10 @@ class LivingBooks(RuleBasedStateMachine):
     def undo_at(self, place: int) -> None:
         book, _ = self.handles[self.model.log[place].entry]
         if self.model.undo(place):
-            assert living.undo(self.rt, self.made[book], self.ids[place]).state == "undone"
+            assert undoing.undo(self.rt, self.made[book], self.ids[place]).state == "undone"
         else:
             with pytest.raises(UndoRefused):
-                living.undo(self.rt, self.made[book], self.ids[place])
+                undoing.undo(self.rt, self.made[book], self.ids[place])
 
     @precondition(lambda self: self.model.entries)
     @rule(pick=picks, times=st.integers(2, 3), turn=turns, reply=replies)
@@ -191,7 +192,7 @@ class LivingBooks(RuleBasedStateMachine):
     def discard(self, turn: int, reply: str) -> None:
         response = self.response(turn, reply)
         reverted, kept = self.model.discard(response)
-        done = living.discard(self.rt, self.conversation, response)
+        done = undoing.discard(self.rt, self.conversation, response)
         assert sorted(one.id for one in done.reverted) == sorted(self.ids[place] for place in reverted)
         assert sorted(one.write.id for one in done.kept) == sorted(self.ids[place] for place in kept)
         assert all(one.why for one in done.kept)
@@ -216,7 +217,7 @@ class LivingBooks(RuleBasedStateMachine):
             assert {one.id: (one.tier == "canon", one.enabled) for one in read.entries or ()} == {
                 number: (entry.canon, entry.enabled) for number, entry in mine.items()
             }
-            logged = list(living.writes(self.rt, id_, limit=200).items)
+            logged = list(undoing.writes(self.rt, id_, limit=200).items)
             assert [(one.id, one.state) for one in reversed(logged)] == [
                 (self.ids[place], one.state) for place, one in self.of_book(book)
             ]

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from service.actions import editing_books, editing_entries, exporting, importing, living
-from service.actions.living import Draft, Origin, Written
+from service.actions import editing_books, editing_entries, exporting, importing, model_writing, undoing
+from service.actions.drafting import Draft
+from service.actions.model_writing import Origin, Written
 from service.actions.runtime import Runtime, running
 from service.lore.book import Book, BookSettings, Entry
 from service.lore.errors import Conflict, Invalid, LimitExceeded, NotFound, WorldbookError
@@ -33,7 +34,7 @@ def book(rt: Runtime) -> str:
 
 def write(rt: Runtime, *books: str, reply: str = "r1", turn: int = 1, call: str | None = None, **draft: Any) -> Written:
     origin = Origin(conversation="c", turn=turn, response_id=reply, call_id=call)
-    return living.write(rt, origin, books, Draft(**{"title": "Fire", "content": "It took the mill.", **draft}))
+    return model_writing.write(rt, origin, books, Draft(**{"title": "Fire", "content": "It took the mill.", **draft}))
 
 
 def read(rt: Runtime, handle: str) -> Entry:
@@ -121,7 +122,7 @@ def test_what_is_refused(rt: Runtime, book: str, case: str) -> None:
     assert caught.value.remedy
     read = editing_books.read_book(rt, book, entries=True)
     assert (read.version, [text_of(one) for one in read.entries or ()]) == (1, [text_of(one) for one in ENTRIES])
-    assert living.writes(rt, book).items == ()
+    assert undoing.writes(rt, book).items == ()
 
 
 def test_a_disabled_book(rt: Runtime, book: str) -> None:
@@ -153,7 +154,7 @@ def test_the_limit_of_a_turn(settings: Settings) -> None:
             write(rt, two, title="D", reply="r2")
         assert (caught.value.limit, caught.value.actual) == (3, 4)
         write(rt, one, title="E", turn=2, reply="r3")
-        living.discard(rt, "c", "r1")
+        undoing.discard(rt, "c", "r1")
         write(rt, one, title="F", reply="r2")
         write(rt, one, title="G", reply="r2")
         with pytest.raises(LimitExceeded):
@@ -174,12 +175,12 @@ def test_a_call_sent_again(rt: Runtime, book: str) -> None:
     rather than swallowed; in another reply or conversation it is another call."""
     first = write(rt, book, call="call_1", title=" Fire")
     assert write(rt, book, call="call_1") == first
-    assert len(living.writes(rt, book).items) == 1
+    assert len(undoing.writes(rt, book).items) == 1
     with pytest.raises(Conflict, match="call_id"):
         write(rt, book, call="call_1", content="Something else.")
     assert write(rt, book, call="call_1", reply="r2", title="2").write_id != first.write_id
     origin = Origin(conversation="d", turn=1, response_id="r1", call_id="call_1")
-    assert living.write(rt, origin, [book], Draft(title="3", content="3")).write_id != first.write_id
+    assert model_writing.write(rt, origin, [book], Draft(title="3", content="3")).write_id != first.write_id
 
 
 def test_a_call_without_an_id(rt: Runtime, book: str) -> None:
@@ -195,14 +196,14 @@ def test_a_title_is_free_again(rt: Runtime, book: str) -> None:
     second = editing_books.create_book(rt, Book(name="Second", settings=LIVING)).id
     made = write(rt, book, title="Old bell")
     write(rt, book, second, book=second, title="Old bell")
-    living.undo(rt, book, made.write_id)
+    undoing.undo(rt, book, made.write_id)
     assert write(rt, book, title="Old bell").action == "create"
 
 
 def test_too_late(rt: Runtime, book: str) -> None:
     """W21: What is written for a reply after its discard is refused, a repeated call too."""
     write(rt, book, call="call_1")
-    living.discard(rt, "c", "r1")
+    undoing.discard(rt, "c", "r1")
     for call in ("call_1", "call_2", None):
         with pytest.raises(Conflict, match="discarded"):
             write(rt, book, call=call)
@@ -216,7 +217,7 @@ def test_a_discard_touches_only_what_it_reverts(rt: Runtime, book: str) -> None:
     editing_entries.change_entry(rt, book, 1, {"content": "By hand."})
     write(rt, two)
     before = editing_books.read_book(rt, book).version
-    answer = living.discard(rt, "c", "r1")
+    answer = undoing.discard(rt, "c", "r1")
     assert ([one.handle for one in answer.reverted], [one.write.handle for one in answer.kept]) == (
         [f"{two}-1"], [f"{book}-1"],
     )  # fmt: skip
@@ -229,7 +230,7 @@ def test_a_replaced_book(rt: Runtime, book: str) -> None:
     file = exporting.export_book(rt, other(rt)).data
     importing.import_book(rt, file, into=book, mode="replace")
     assert editing_books.read_book(rt, book).settings == LIVING
-    [kept] = living.discard(rt, "c", "r1").kept
+    [kept] = undoing.discard(rt, "c", "r1").kept
     assert (kept.write.id, editing_books.read_book(rt, book).counts.entries) == (done.write_id, 1)
     assert "deleted" in kept.why
 
@@ -245,7 +246,7 @@ def test_a_copy_of_a_living_book(rt: Runtime, book: str) -> None:
     copy = report.book.id or ""
     read = editing_books.read_book(rt, copy, entries=True)
     assert ([one.title for one in read.entries or ()][-1], read.settings.living) == ("Fire", False)
-    assert living.writes(rt, copy).items == ()
+    assert undoing.writes(rt, copy).items == ()
     with pytest.raises(Conflict):
         write(rt, copy)
     plain = other(rt)
@@ -289,8 +290,8 @@ def test_a_call_twice_at_the_same_moment(either: Runtime) -> None:
     """W20: A call that arrives several times together is one write."""
     book = editing_books.create_book(either, Book(name="One", settings=LIVING)).id
     done = together(*[lambda: write(either, book, call="call_1")] * 4)
-    assert {one.write_id for one in done if isinstance(one, Written)} == {living.writes(either, book).items[0].id}
-    assert len(living.writes(either, book).items) == 1
+    assert {one.write_id for one in done if isinstance(one, Written)} == {undoing.writes(either, book).items[0].id}
+    assert len(undoing.writes(either, book).items) == 1
 
 
 def test_a_discard_beside_writes(either: Runtime) -> None:
@@ -300,6 +301,6 @@ def test_a_discard_beside_writes(either: Runtime) -> None:
         reply = f"r{attempt}"
         together(
             *(lambda n=n: write(either, book, title=f"T{n}", reply=reply, turn=attempt) for n in range(3)),  # type: ignore[misc]  # noqa: B023
-            lambda: living.discard(either, "c", reply),  # noqa: B023
+            lambda: undoing.discard(either, "c", reply),  # noqa: B023
         )
         assert editing_books.read_book(either, book).counts.entries == 0

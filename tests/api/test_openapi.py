@@ -17,11 +17,11 @@ from service.actions.exporting import ExportReport
 from service.actions.full_backup import RestoreReport
 from service.actions.hosting import Host, HostBody
 from service.actions.importing import ImportReport
-from service.actions.living import Discarded
 from service.actions.paging import Page
 from service.actions.requests import LoggedRequest, WholeRequest
 from service.actions.resolving import Attached
 from service.actions.reviewing import Health
+from service.actions.undoing import Discarded
 from service.api import about, entries, examples, hosts, living, tools
 from service.lore.answer import FetchAnswer, RetrieveAnswer, SearchAnswer
 from service.lore.book import Book, Entry
