@@ -8,10 +8,10 @@ from typing import Annotated
 from annotated_types import MaxLen, MinLen
 
 from service.actions.cleaning import cleaned_book
+from service.actions.limiting import at_most
 from service.actions.presenting import OWNER, with_counts
 from service.actions.runtime import Runtime
 from service.lore.book import STRICT, Book
-from service.lore.errors import LimitExceeded
 from service.store import books
 from service.store import entries as stored
 from service.store.engine import writing
@@ -39,10 +39,7 @@ def copy_book(rt: Runtime, book_id: str, copy: Copy) -> Book:
     with writing(rt.engine) as conn:
         source = books.read(conn, OWNER, book_id)
         new = cleaned_book(replace(source, name=copy.name, settings=replace(source.settings, living=False)))
-        count = books.count(conn, OWNER) + 1
-        if count > rt.settings.max_books:
-            limit = rt.settings.max_books
-            raise LimitExceeded(f"{count:,} books; at most {limit:,} are allowed", limit=limit, actual=count)
+        at_most(books.count(conn, OWNER) + 1, rt.settings.max_books, "books")
         copied = books.insert_book(conn, OWNER, new, now)
         stored.copy(conn, book_id, copied, now)
         found = books.read(conn, OWNER, copied)

@@ -10,16 +10,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
 import orjson
 
+from service.actions.limiting import at_most
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
 from service.lore.book import STRICT
-from service.lore.errors import FieldError, Invalid, LimitExceeded, RestoreConflict, TooLarge, UnreadableFile
+from service.lore.errors import FieldError, Invalid, RestoreConflict, TooLarge, UnreadableFile
 from service.store import books, carrying
 from service.store.carried import CARRIED, Carried
 from service.store.engine import reading, writing
@@ -27,6 +29,9 @@ from service.validation import parse_json, validate
 
 FORMAT = "worldbook-backup"
 VERSION = 1
+_fits = partial(
+    at_most, before="the restore would make ", remedy="Nothing was restored. Raise the limit in the settings."
+)
 _WITH_VECTORS = ("spaces", "vectors")
 _BATCH_ROWS = carrying.ROWS_AT_ONCE
 _BATCH_BYTES = 4_000_000
@@ -87,8 +92,8 @@ def restore(rt: Runtime, file: BinaryIO) -> RestoreReport:
             met[carried.table.name] = met[carried.table.name].plus(found)
         _check_parts(met)
         carrying.settle(conn)
-        _at_most(books.count(conn, OWNER), rt.settings.max_books, "books")
-        _at_most(carrying.largest_book(conn), rt.settings.max_entries, "entries in a book")
+        _fits(books.count(conn, OWNER), rt.settings.max_books, "books")
+        _fits(carrying.largest_book(conn), rt.settings.max_entries, "entries in a book")
         conn.commit()
     rt.backlog.nudge()
     return RestoreReport(
@@ -220,13 +225,3 @@ def _check_parts(met: Mapping[str, carrying.Met]) -> None:
 def _wrong(number: int, detail: str) -> Invalid:
     fault = FieldError(pointer="#", detail=f"line {number}: {detail}", remedy="make the backup again; do not edit it")
     return Invalid([fault])
-
-
-def _at_most(number: int, limit: int, what: str) -> None:
-    if number > limit:
-        raise LimitExceeded(
-            f"the restore would make {number:,} {what}; at most {limit:,} are allowed",
-            limit=limit,
-            actual=number,
-            remedy="Nothing was restored. Raise the limit in the settings.",
-        )

@@ -1,4 +1,4 @@
-"""Hosts: what books are attached to, and what a retrieval reads through them.
+"""Hosts: what books are attached to.
 
 A host is `kind:key`, and the key is the app's own id. One that nobody declared has no books, and exists from the
 moment something is attached to it.
@@ -6,14 +6,13 @@ moment something is attached to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, cast
 
 from annotated_types import MaxLen, MinLen
 from sqlalchemy import Connection
 
-from service.actions.limiting import check_host
 from service.actions.paging import Page, after, checked_limit, page_of
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
@@ -23,10 +22,9 @@ from service.lore.text import clean_line
 from service.store import hosts as stored
 from service.store import states
 from service.store.engine import reading, writing
-from service.store.hosts import HostId, StoredAttachment
+from service.store.hosts import HostId
 
 _KEY_RULE = f"a key has 1 to {MAX_HOST_KEY} characters, no control characters"
-_WITH_CAST_FIRST = ("story", "novel")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,31 +50,6 @@ class Host(HostBody):
     key: str
     created_at: str
     """RFC 3339, UTC, milliseconds."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Attachment:
-    """A book on a host."""
-
-    __pydantic_config__ = STRICT
-
-    book: Annotated[str, MaxLen(16)]
-    """Id of the book."""
-    label: Annotated[str, MaxLen(200)] | None = None
-    """Speaks instead of the host's name when entries are labelled in a group."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Attached:
-    """A book that a request reads."""
-
-    __pydantic_config__ = STRICT
-
-    book_id: str
-    label: str | None
-    """In a group: the characters that bring the book."""
-    via: tuple[str, ...]
-    """The hosts that bring it, or `request`."""
 
 
 def parse_host(text: str, pointer: str = "#/hosts") -> HostId:
@@ -150,161 +123,6 @@ def delete_host(rt: Runtime, kind: str, key: str) -> None:
         elif not stored.remove(conn, host):
             raise _absent(host)
         conn.commit()
-
-
-def read_attachments(rt: Runtime, kind: str, key: str) -> tuple[Attachment, ...]:
-    """The host's books in order; none when nobody declared it."""
-    host = host_id(kind, key)
-    with reading(rt.engine) as conn:
-        return _attachments(conn, stored.lineages(conn, [host])[host])
-
-
-def replace_attachments(rt: Runtime, kind: str, key: str, attachments: Sequence[Attachment]) -> tuple[Attachment, ...]:
-    """The host's books become these, in this order. Raises `NotFound` for unknown books, `Invalid` for one twice."""
-    ids = [one.book for one in attachments]
-    if len(set(ids)) < len(ids):
-        raise Invalid([FieldError(pointer="#", detail="a book is named twice", remedy="name each book once")])
-    new = [_cleaned(one) for one in attachments]
-    return _change(rt, host_id(kind, key), lambda _: new)
-
-
-def attach(rt: Runtime, kind: str, key: str, attachment: Attachment) -> tuple[Attachment, ...]:
-    """Attach one book behind the others, or change its label where it is. Raises `NotFound`."""
-    new = _cleaned(attachment)
-
-    def added(current: list[StoredAttachment]) -> list[StoredAttachment]:
-        if any(one.book_id == new.book_id for one in current):
-            return [new if one.book_id == new.book_id else one for one in current]
-        return [*current, new]
-
-    return _change(rt, host_id(kind, key), added)
-
-
-def detach(rt: Runtime, kind: str, key: str, book_id: str) -> tuple[Attachment, ...]:
-    """Detach one book. Raises `NotFound` when it was not attached."""
-    host = host_id(kind, key)
-
-    def without(current: list[StoredAttachment]) -> list[StoredAttachment]:
-        rest = [one for one in current if one.book_id != book_id]
-        if len(rest) == len(current):
-            raise NotFound(f"book {book_id} is not attached to {host}", remedy="List the host's attachments.")
-        return rest
-
-    return _change(rt, host, without)
-
-
-def resolve(rt: Runtime, hosts: Sequence[str], books: Sequence[str], conversation: str | None) -> tuple[Attached, ...]:
-    """What a request reads, each book once, where it is met first.
-
-    Order: stories and novels with their casts, other hosts in request order, `books`, the conversation. With two or
-    more characters a book is labelled with the names of all that bring it, unless a story or novel brings it too.
-    Raises `Invalid` for what is no host, `NotFound` for ids in `books` that are no books.
-    """
-    asked = [parse_host(text, f"#/hosts/{place}") for place, text in enumerate(hosts)]
-    first = [host for host in asked if host.kind in _WITH_CAST_FIRST]
-    then = [host for host in asked if host.kind not in _WITH_CAST_FIRST]
-    last = [HostId("conversation", conversation)] if conversation is not None else []
-    with reading(rt.engine) as conn:
-        _known(conn, books)
-        casts = _casts(conn, [*first, *then, *last])
-        before = _expanded([*first, *then], casts)
-        behind = [host for host in _expanded(last, casts) if host not in before]
-        attached = _attached(conn, [*before, *behind])
-        characters = [host for host in (*before, *behind) if host.kind == "character"]
-        named = stored.read(conn, characters) if len(characters) > 1 else {}
-    brought: dict[str, list[tuple[HostId | None, str | None]]] = {}
-    for host in before:
-        for one in attached.get(host, ()):
-            brought.setdefault(one.book_id, []).append((host, one.label))
-    for book_id in books:
-        brought.setdefault(book_id, []).append((None, None))
-    for host in behind:
-        for one in attached.get(host, ()):
-            brought.setdefault(one.book_id, []).append((host, one.label))
-    names = {host: named[host].name if host in named and named[host].name else host.key for host in characters}
-    return tuple(
-        Attached(
-            book_id=book_id,
-            label=_label(by, names) if len(characters) > 1 else None,
-            via=tuple(dict.fromkeys(str(host) if host else "request" for host, _ in by)),
-        )
-        for book_id, by in brought.items()
-    )
-
-
-def _attached(conn: Connection, wanted: Sequence[HostId]) -> dict[HostId, list[StoredAttachment]]:
-    """The books of each host; those of a persona hang on its lineage."""
-    if not wanted:
-        return {}
-    personas = [host for host in wanted if host.kind == "persona"]
-    bearers = stored.lineages(conn, personas) if personas else {}
-    found = stored.attached(conn, [bearers.get(host, host) for host in wanted])
-    return {host: found.get(bearers.get(host, host), []) for host in wanted}
-
-
-def _label(by: Sequence[tuple[HostId | None, str | None]], names: dict[HostId, str]) -> str | None:
-    if any(host is not None and host.kind in _WITH_CAST_FIRST for host, _ in by):
-        return None
-    labels = [label or names[host] for host, label in by if host in names]
-    return ", ".join(dict.fromkeys(labels)) or None
-
-
-def _casts(conn: Connection, hosts: Sequence[HostId]) -> dict[HostId, list[HostId]]:
-    """The casts of the hosts, of those in them, and so on; one query for each generation, and circles end."""
-    casts: dict[HostId, list[HostId]] = {}
-    seen, generation = set(hosts), list(dict.fromkeys(hosts))
-    while generation:
-        found = stored.casts(conn, generation)
-        casts.update(found)
-        generation = list(dict.fromkeys(member for cast_ in found.values() for member in cast_ if member not in seen))
-        seen.update(generation)
-    return casts
-
-
-def _expanded(hosts: Sequence[HostId], casts: dict[HostId, list[HostId]]) -> list[HostId]:
-    """Each host followed by its cast, depth first, each once."""
-    found: dict[HostId, None] = {}
-    waiting = list(reversed(hosts))
-    while waiting:
-        host = waiting.pop()
-        if host not in found:
-            found[host] = None
-            waiting += reversed(casts.get(host, []))
-    return list(found)
-
-
-def _change(
-    rt: Runtime, host: HostId, change: Callable[[list[StoredAttachment]], list[StoredAttachment]]
-) -> tuple[Attachment, ...]:
-    with writing(rt.engine) as conn:
-        stored.ensure(conn, host, rt.now())
-        host = stored.lineages(conn, [host])[host]
-        stored.ensure(conn, host, rt.now())
-        current = stored.attached(conn, [host]).get(host, [])
-        new = change(current)
-        before = {one.book_id for one in current}
-        _known(conn, [one.book_id for one in new if one.book_id not in before])
-        stored.replace_attached(conn, host, new)
-        check_host(rt, conn, host)
-        found = _attachments(conn, host)
-        conn.commit()
-    return found
-
-
-def _attachments(conn: Connection, host: HostId) -> tuple[Attachment, ...]:
-    return tuple(Attachment(book=one.book_id, label=one.label) for one in stored.attached(conn, [host]).get(host, ()))
-
-
-def _cleaned(attachment: Attachment) -> StoredAttachment:
-    return StoredAttachment(attachment.book, clean_line(attachment.label or "") or None)
-
-
-def _known(conn: Connection, ids: Sequence[str]) -> None:
-    missing = dict.fromkeys(ids) if ids else {}
-    for id_ in stored.known_books(conn, OWNER, list(missing)) if missing else ():
-        del missing[id_]
-    if missing:
-        raise NotFound(f"no book {', '.join(missing)}", remedy="List the books to see their ids.")
 
 
 def _read(conn: Connection, host: HostId) -> Host:

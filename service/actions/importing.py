@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from sqlalchemy import Connection
 
+from service.actions.attaching import change_attached
 from service.actions.hosting import parse_host
-from service.actions.limiting import SCOPED, check_host, check_servers, most_entries
+from service.actions.import_modes import Outcome, appended, as_new, replaced
+from service.actions.limiting import SCOPED
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
 from service.formats import Limits, is_card_file, read
 from service.formats.report import FormatName, ImportWarning, NoHome, Reading, Skipped
-from service.lore.book import STRICT, Book, BookSettings, Dialect, Entry, unread_settings
-from service.lore.errors import FieldError, Invalid, LimitExceeded, TooLarge, UnreadableFile
+from service.lore.book import STRICT, Book, Dialect
+from service.lore.errors import FieldError, Invalid, TooLarge
 from service.lore.text import clean_line
-from service.store import books, hosts, vectors
-from service.store import entries as stored
+from service.store import books, vectors
 from service.store.engine import reading, writing
 from service.store.hosts import HostId, StoredAttachment
 
@@ -100,13 +102,13 @@ def import_book(
         return _nothing(rt, found, into, mode)
     with writing(rt.engine) as conn:
         if into is None:
-            written = _new(rt, conn, found, *_named(book, name, file_name))
+            written = as_new(rt, conn, found, *_named(book, name, file_name))
         elif mode == "replace":
-            written = _replaced(rt, conn, into, found, book)
+            written = replaced(rt, conn, into, found, book)
         else:
-            written = _appended(rt, conn, into, found, book)
+            written = appended(rt, conn, into, found, book)
         report = _report(rt, conn, written, "new" if into is None else mode, dry_run)
-        attached = target is not None and _attach(rt, conn, target, written.book_id)
+        attached = target is not None and change_attached(rt, conn, target, partial(_behind, written.book_id))
         if (written.changed or attached) and not dry_run:
             conn.commit()
     if dry_run:
@@ -163,121 +165,14 @@ def _host(text: str) -> HostId:
         raise Invalid([replace(each, pointer=None, parameter="host") for each in error.errors]) from None
 
 
-def _attach(rt: Runtime, conn: Connection, host: HostId, book_id: str) -> bool:
-    """Attach the book behind the others; whether it was not there before."""
-    hosts.ensure(conn, host, rt.now())
-    host = hosts.lineages(conn, [host])[host]
-    hosts.ensure(conn, host, rt.now())
-    current = hosts.attached(conn, [host]).get(host, [])
-    if any(one.book_id == book_id for one in current):
-        return False
-    hosts.replace_attached(conn, host, [*current, StoredAttachment(book_id, None)])
-    check_host(rt, conn, host)
-    return True
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Written:
-    """What a transaction did so far."""
-
-    book_id: str
-    found: Reading
-    before: int = 0
-    """Entries that were there and stay."""
-    removed: int = 0
-    changed: bool = True
-
-
-def _new(rt: Runtime, conn: Connection, found: Reading, book: Book, told: tuple[ImportWarning, ...]) -> _Written:
-    _at_most(books.count(conn, OWNER) + 1, rt.settings.max_books, "books")
-    entries = book.entries or ()
-    _at_most(len(entries), most_entries(rt, book.dialect), "entries in a book")
-    now = rt.now()
-    book, unread = _fitting(book)
-    told = (*told, *unread)
-    if book.settings.living:
-        book = replace(book, settings=replace(book.settings, living=False))
-        detail = "the file is of a living book; no model writes into this one until you set `living`"
-        told = (*told, ImportWarning(kind="not_living", detail=detail))
-    book_id = books.insert_book(conn, OWNER, book, now)
-    stored.add(conn, book_id, 1, entries, now)
-    return _Written(book_id=book_id, found=replace(found, warnings=(*told, *found.warnings)))
-
-
-def _replaced(rt: Runtime, conn: Connection, book_id: str, found: Reading, book: Book) -> _Written:
-    """The book keeps its id, name and switch; what the file does not say of description and settings stays too."""
-    now = rt.now()
-    version = books.advance(conn, OWNER, book_id, now)
-    entries = book.entries or ()
-    if found.skipped and not entries:
-        raise UnreadableFile(
-            f"none of the {len(found.skipped)} entries can be used, so the book keeps those that it has",
-            fault="no_entries",
-            remedy=f"The first: {found.skipped[0].detail}.",
-        )
-    _at_most(len(entries), most_entries(rt, book.dialect), "entries in a book")
-    book, unread = _fitting(book)
-    removed = stored.clear(conn, book_id)
-    books.update_book(conn, book_id, _becomes(books.read(conn, OWNER, book_id), book))
-    stored.add(conn, book_id, version, entries, now)
-    check_servers(rt, conn, book_id)
-    return _Written(book_id=book_id, found=replace(found, warnings=(*unread, *found.warnings)), removed=removed)
-
-
-def _fitting(book: Book) -> tuple[Book, tuple[ImportWarning, ...]]:
-    """The book without settings that its dialect does not read, and a warning for each."""
-    unread = unread_settings(book)
-    usual = BookSettings()
-    detail = f"books of the dialect {book.dialect} do not read it; it was left out"
-    return (
-        replace(book, settings=replace(book.settings, **{name: getattr(usual, name) for name in unread})),
-        tuple(ImportWarning(kind="unread_setting", detail=f"settings.{name}: {detail}") for name in unread),
-    )
-
-
-def _becomes(current: Book, file: Book) -> Book:
-    # Whether models may write into a book is said by its owner, never by a file.
-    settings = replace(file.settings, living=current.settings.living)
-    silent = settings == BookSettings(living=current.settings.living)
-    return replace(
-        current,
-        description=file.description or current.description,
-        settings=current.settings if silent else settings,
-        extensions=file.extensions,
-    )
-
-
-def _appended(rt: Runtime, conn: Connection, book_id: str, found: Reading, book: Book) -> _Written:
-    now = rt.now()
-    version = books.advance(conn, OWNER, book_id, now)  # from here on nobody else adds the same entries
-    present = books.load(conn, [book_id])[0].book.entries or ()
-    known = {_fingerprint(entry): entry.handle for entry in present}
-    fresh: list[Entry] = []
-    skipped = list(found.skipped)
-    for place, entry in zip(found.places, book.entries or (), strict=True):
-        same = known.get(_fingerprint(entry))
-        if same is None:
-            fresh.append(entry)
-        else:
-            skipped.append(Skipped(index=place, title=entry.title, kind="duplicate", detail=f"same content as {same}"))
-    _at_most(len(present) + len(fresh), most_entries(rt, book.dialect), "entries in a book")
-    if fresh:
-        stored.add(conn, book_id, version, fresh, now)
-        check_servers(rt, conn, book_id)
-    else:
-        conn.rollback()  # an import that adds nothing is no edit
-    told = replace(found, skipped=tuple(sorted(skipped, key=lambda each: each.index)))
-    return _Written(book_id=book_id, found=told, before=len(present), changed=bool(fresh))
-
-
-def _fingerprint(entry: Entry) -> tuple[str, str, tuple[str, ...]]:
-    """What makes two entries the same, whatever their book is called."""
-    trigger = entry.trigger
-    return entry.title, entry.content, entry.aliases if trigger is None else (*trigger.keys, *trigger.secondary_keys)
+def _behind(book_id: str, current: list[StoredAttachment]) -> list[StoredAttachment]:
+    """The attachments with the book as the last, unless it is among them."""
+    there = any(one.book_id == book_id for one in current)
+    return current if there else [*current, StoredAttachment(book_id, None)]
 
 
 def _report(
-    rt: Runtime, conn: Connection, written: _Written, mode: Literal["new", "append", "replace"], dry_run: bool
+    rt: Runtime, conn: Connection, written: Outcome, mode: Literal["new", "append", "replace"], dry_run: bool
 ) -> ImportReport:
     """The report, with what is counted in the transaction itself."""
     book = books.read(conn, OWNER, written.book_id)
@@ -320,13 +215,3 @@ def _named(book: Book, name: str | None, file_name: str | None) -> tuple[Book, t
 def _stem(file_name: str) -> str:
     last = re.split(r"[/\\]", file_name)[-1]
     return clean_line(_ENDING.sub("", last))[:MAX_NAME].strip()
-
-
-def _at_most(count: int, limit: int, what: str) -> None:
-    if count > limit:
-        raise LimitExceeded(
-            f"the import would make {count:,} {what}; at most {limit:,} are allowed",
-            limit=limit,
-            actual=count,
-            remedy="Nothing was imported. Remove some, or raise the limit in the settings.",
-        )

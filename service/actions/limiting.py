@@ -1,4 +1,5 @@
-"""The limits of server lorebooks (SPEC T11): of one book, of all books of a server, and one book for a persona."""
+"""Counts above their limit, and the limits of server lorebooks (SPEC T11): of one book, of all books of a server, and
+one book for a persona."""
 
 from __future__ import annotations
 
@@ -11,6 +12,13 @@ from service.store import hosts
 from service.store.hosts import HostId
 
 SCOPED: Dialect = "server"
+
+
+def at_most(count: int, limit: int, what: str, *, before: str = "", remedy: str = "Send or keep fewer.") -> None:
+    """Raises `LimitExceeded` for more than `limit`; its detail begins with `before`, and `what` follows the count."""
+    if count > limit:
+        detail = f"{before}{count:,} {what}; at most {limit:,} are allowed"
+        raise LimitExceeded(detail, limit=limit, actual=count, remedy=remedy)
 
 
 def most_entries(rt: Runtime, dialect: Dialect) -> int:
@@ -39,11 +47,10 @@ def check_host(rt: Runtime, conn: Connection, host: HostId) -> None:
             f"{host} has the server lorebook {first} already, and may have one",
             remedy=f"Import into {first} with mode append or replace, or detach it first.",
         )
-    total, limit = sum(sizes.values()), rt.settings.max_server_entries
-    if total > limit:
-        raise LimitExceeded(
-            f"the lorebooks of {host} would have {total:,} entries; at most {limit:,} are allowed",
-            limit=limit,
-            actual=total,
-            remedy="Nothing was changed. Remove some entries, or detach a book.",
-        )
+    at_most(
+        sum(sizes.values()),
+        rt.settings.max_server_entries,
+        "entries",
+        before=f"the lorebooks of {host} would have ",
+        remedy="Nothing was changed. Remove some entries, or detach a book.",
+    )

@@ -1,9 +1,27 @@
-"""JSON Merge Patch, RFC 7396."""
+"""JSON Merge Patch, RFC 7396, and what of a book or an entry it may change."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
+
+from service.validation import dump, validate
+
+
+def patched(current: Any, patch: Mapping[str, Any], writable: Sequence[str]) -> Any:
+    """`current` with the patch merged into what the author may write; the service's own fields are ignored."""
+    theirs = {item.name for item in fields(current)} - set(writable)
+    before = {name: value for name, value in dump(current).items() if name in writable}
+    return validate(type(current), merged(before, {name: new for name, new in patch.items() if name not in theirs}))
+
+
+def resolved(patch: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The patch; one that selects channels also settles the names that stood for no known channel (SPEC T9)."""
+    channels = patch.get("channels")
+    if isinstance(channels, Mapping) and "ids" in channels and "unresolved" not in channels:
+        return {**patch, "channels": {**channels, "unresolved": []}}
+    return patch
 
 
 def merged(target: Any, patch: Any) -> Any:

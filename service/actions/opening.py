@@ -51,12 +51,6 @@ class OpenBooks:
                     self._shrink()
         return [book for id_ in ids if (book := found[id_]) is not None]
 
-    @property
-    def nbytes(self) -> int:
-        """Memory of all opened books, as far as it can be told."""
-        with self._guard:
-            return sum(book.nbytes for _, _, book in self._books.values())
-
     def clear(self) -> None:
         """Forget everything."""
         with self._guard:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from service.actions.owning import OWNER as OWNER
@@ -33,13 +33,14 @@ def presented(rt: Runtime, book: Book) -> Book:
     full = text.sheet(tokenizer, None).full
     canon = int(full[text.enabled & text.canon].sum())
     relevant = int(full[text.enabled & ~text.canon].sum())
+    counted = {(entry.id, entry.version): int(tokens) for entry, tokens in zip(text.entries, full, strict=True)}
     heavy = canon > rt.settings.heavy_canon_tokens
     canon_warning = Warning(kind="heavy_canon", detail=f"canon: {canon:,} tokens every turn")
     return replace(
         with_counts(rt, [book])[0],
         tokens=BookTokens(canon=canon, relevant=relevant, tokenizer=tokenizer.name),
         warnings=(*((canon_warning,) if heavy else ()), *text.advice),
-        entries=None if book.entries is None else presented_entries(rt, book.id, book.entries),
+        entries=None if book.entries is None else presented_entries(rt, book.id, book.entries, counted),
     )
 
 
@@ -63,8 +64,14 @@ def with_counts(rt: Runtime, listed: Sequence[Book]) -> list[Book]:
     ]
 
 
-def presented_entries(rt: Runtime, book_id: str, entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    """The entries with their handles, costs, warnings and whether they can be found by meaning yet."""
+def presented_entries(
+    rt: Runtime, book_id: str, entries: Sequence[Entry], counted: Mapping[tuple[int, int], int] | None = None
+) -> tuple[Entry, ...]:
+    """The entries with their handles, costs, warnings and whether they can be found by meaning yet.
+
+    `counted` has the tokens, by id and version, of entries that need not be counted again.
+    """
+    known = counted or {}
     tokenizer = default_tokenizer(rt)
     space = rt.encoder.space
     with reading(rt.engine) as conn:
@@ -74,7 +81,9 @@ def presented_entries(rt: Runtime, book_id: str, entries: Sequence[Entry]) -> tu
     shown = []
     for entry in entries:
         named = replace(entry, handle=handle_of(book_id, entry.id))
-        tokens = tokenizer.count(entry_block(named, None))
+        tokens = known.get((entry.id, entry.version))
+        if tokens is None:
+            tokens = tokenizer.count(entry_block(named, None))
         state: VectorState = states.get(entry.id, "pending")  # type: ignore[assignment]  # the store's three literals
         shown.append(
             replace(

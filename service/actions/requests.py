@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from service.actions.accounts import unpacked
 from service.actions.owning import OWNER
 from service.actions.paging import Page, after, checked_limit, page_of
-from service.actions.request_log import unpacked
 from service.actions.runtime import Runtime, timestamp
 from service.lore.answer import RetrieveAnswer
 from service.lore.book import STRICT

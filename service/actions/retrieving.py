@@ -10,10 +10,10 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 
 from embeddings.embedder import EmbedderError, EmbedderTimeout
-from service.actions.hosting import Attached, resolve
+from service.actions.accounts import entered, once, packed, without_texts
 from service.actions.presenting import OWNER, default_tokenizer
 from service.actions.remembering import Memory, recall, remember
-from service.actions.request_log import entered, once, packed, without_texts
+from service.actions.resolving import Attached, resolve
 from service.actions.runtime import Runtime
 from service.actions.scoping import mint, scope_of
 from service.lore import fetching, retrieval, searching

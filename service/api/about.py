@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse
 
 from embeddings.calibration import UNCALIBRATED
 from service import tokenizers
-from service.actions import editing
+from service.actions import editing_books
 from service.actions.exporting import CARDS
 from service.actions.presenting import default_tokenizer
 from service.actions.runtime import Runtime
@@ -191,7 +191,7 @@ async def healthz() -> str:
 @router.get("/readyz", responses=answering(200, examples.READY))
 def readyz(runtime: Rt) -> Readiness:
     """The database answers. What is wrong with the model is `degraded`: names are found without it."""
-    editing.list_books(runtime, limit=1)
+    editing_books.list_books(runtime, limit=1)
     why = _poorer(embedding_of(runtime))
     return Readiness(status="ready", degraded=(why,) if why else ())
 

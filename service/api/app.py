@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 from starlette.middleware.cors import CORSMiddleware
 
 from embeddings.embedder import Embedder
-from service.actions.editing import Changes
+from service.actions.editing_entries import Changes
 from service.actions.runtime import Runtime, running
 from service.api import (
     about,

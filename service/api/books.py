@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Body, Query
 from starlette.responses import Response
 
-from service.actions import copying, editing
+from service.actions import copying, editing_books
 from service.actions.copying import Copy
 from service.actions.paging import Page
 from service.api.answers import created, versioned
@@ -34,7 +34,7 @@ def list_books(
     cursor: Cursor = None,
 ) -> Page[Book]:
     """Your books, page by page, without their entries. Token counts are zero here: read a single book for them."""
-    return editing.list_books(runtime, q=q, dialect=dialect, sort=sort, limit=limit, cursor=cursor)
+    return editing_books.list_books(runtime, q=q, dialect=dialect, sort=sort, limit=limit, cursor=cursor)
 
 
 @router.post(
@@ -47,7 +47,7 @@ def create_book(runtime: Rt, once: JsonOnce, book: Annotated[Book, Body(examples
     """A new book, with entries or without. Vectors come afterwards: `counts.pending_vectors` tells how far they are."""
 
     def create() -> Response:
-        new = editing.create_book(runtime, book)
+        new = editing_books.create_book(runtime, book)
         return created(new, f"/v1/books/{new.id}")
 
     return once(create)
@@ -82,7 +82,7 @@ def copy_book(
 )
 def read_book(runtime: Rt, book_id: BookId, seen: IfNoneMatch = None, entries: Entries = False) -> Response:
     """A book with its settings, counts, token costs and warnings."""
-    return versioned(editing.read_book(runtime, book_id, entries=entries), seen)
+    return versioned(editing_books.read_book(runtime, book_id, entries=entries), seen)
 
 
 @router.patch(
@@ -93,7 +93,7 @@ def read_book(runtime: Rt, book_id: BookId, seen: IfNoneMatch = None, entries: E
 )
 def change_book(runtime: Rt, book_id: BookId, patch: Annotated[dict[str, Any], Body()], version: IfMatch) -> Response:
     """Change the name, the description, the settings, or switch the whole book off and on."""
-    return versioned(editing.change_book(runtime, book_id, patch, version))
+    return versioned(editing_books.change_book(runtime, book_id, patch, version))
 
 
 @router.delete(
@@ -103,4 +103,4 @@ def change_book(runtime: Rt, book_id: BookId, patch: Annotated[dict[str, Any], B
 )
 def delete_book(runtime: Rt, book_id: BookId, version: IfMatch) -> None:
     """Delete a book with its entries, and detach it from every host. Its id is never given out again."""
-    editing.delete_book(runtime, book_id, version)
+    editing_books.delete_book(runtime, book_id, version)

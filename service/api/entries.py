@@ -10,8 +10,8 @@ from fastapi import Body, Query
 from pydantic import PlainValidator
 from starlette.responses import Response
 
-from service.actions import editing
-from service.actions.editing import Changes, Ordered
+from service.actions import editing_entries
+from service.actions.editing_entries import Changes, Ordered
 from service.actions.paging import Page
 from service.api.answers import as_json, versioned
 from service.api.deps import (
@@ -109,7 +109,7 @@ def list_entries(
     cursor: Cursor = None,
 ) -> Page[Entry]:
     """The entries of a book, page by page, with their total."""
-    return editing.list_entries(
+    return editing_entries.list_entries(
         runtime,
         book_id,
         enabled=enabled,
@@ -135,7 +135,7 @@ def add_entries(runtime: Rt, once: JsonOnce, book_id: BookId, entries: OneOrMany
     """Add one entry, or a list of up to 500: all of them or, if one is wrong, none. They go to the end of the book."""
 
     def add() -> Response:
-        added = Added(items=editing.add_entries(runtime, book_id, entries, version))
+        added = Added(items=editing_entries.add_entries(runtime, book_id, entries, version))
         headers = {"Location": f"/v1/books/{book_id}/entries/{added.items[0].id}"} if len(added.items) == 1 else {}
         return as_json(added, status=201, headers=headers)
 
@@ -151,7 +151,7 @@ def set_entries(
     runtime: Rt, book_id: BookId, batch: Annotated[Batch, Body(examples=[examples.BATCH])], version: IfMatch
 ) -> Response:
     """Enable, disable or change the tier of many entries: one transaction, one version of the book."""
-    return versioned(editing.set_entries(runtime, book_id, batch.ids, asdict(batch.set), version))
+    return versioned(editing_entries.set_entries(runtime, book_id, batch.ids, asdict(batch.set), version))
 
 
 @router.delete(
@@ -161,7 +161,7 @@ def set_entries(
 )
 def delete_entries(runtime: Rt, book_id: BookId, ids: EntryIds, version: IfMatch) -> None:
     """Delete many entries: all of them or, if one does not exist, none."""
-    editing.delete_entries(runtime, book_id, ids, version)
+    editing_entries.delete_entries(runtime, book_id, ids, version)
 
 
 @router.get(
@@ -171,7 +171,7 @@ def delete_entries(runtime: Rt, book_id: BookId, ids: EntryIds, version: IfMatch
 )
 def read_entry(runtime: Rt, book_id: BookId, entry_id: EntryId, seen: IfNoneMatch = None) -> Response:
     """One entry with its content."""
-    return versioned(editing.read_entry(runtime, book_id, entry_id), seen)
+    return versioned(editing_entries.read_entry(runtime, book_id, entry_id), seen)
 
 
 @router.put(
@@ -187,7 +187,7 @@ def replace_entry(
     version: IfMatch,
 ) -> Response:
     """Replace all fields of an entry. `If-Match` compares the version of the entry, not of the book."""
-    return versioned(editing.replace_entry(runtime, book_id, entry_id, new, version))
+    return versioned(editing_entries.replace_entry(runtime, book_id, entry_id, new, version))
 
 
 @router.patch(
@@ -200,7 +200,7 @@ def change_entry(
     runtime: Rt, book_id: BookId, entry_id: EntryId, patch: Annotated[dict[str, Any], Body()], version: IfMatch
 ) -> Response:
     """Change some fields of an entry. `If-Match` compares the version of the entry, not of the book."""
-    return versioned(editing.change_entry(runtime, book_id, entry_id, patch, version))
+    return versioned(editing_entries.change_entry(runtime, book_id, entry_id, patch, version))
 
 
 @router.delete(
@@ -210,7 +210,7 @@ def change_entry(
 )
 def delete_entry(runtime: Rt, book_id: BookId, entry_id: EntryId, version: IfMatch) -> None:
     """Delete an entry. Its number is never given out again."""
-    editing.delete_entry(runtime, book_id, entry_id, version)
+    editing_entries.delete_entry(runtime, book_id, entry_id, version)
 
 
 @router.post("/v1/books/{book}/order", responses=answering(200, examples.ORDERED, *_POSTED, "version-mismatch"))
@@ -218,4 +218,4 @@ def reorder(
     runtime: Rt, book_id: BookId, order: Annotated[Order, Body(examples=[examples.ORDER])], version: IfMatch
 ) -> Ordered:
     """Move entries to the top, the bottom or a position. The order decides which canon survives a small budget."""
-    return editing.reorder(runtime, book_id, order.ids, order.to, version)
+    return editing_entries.reorder(runtime, book_id, order.ids, order.to, version)

@@ -8,9 +8,11 @@ from typing import Annotated
 from annotated_types import MaxLen
 from fastapi import Body, Query
 
-from service.actions import hosting
-from service.actions.hosting import Attached, Attachment, Host, HostBody
+from service.actions import attaching, hosting, resolving
+from service.actions.attaching import Attachment
+from service.actions.hosting import Host, HostBody
 from service.actions.paging import Page
+from service.actions.resolving import Attached
 from service.api.deps import BookId, Cursor, Key, Kind, Limit, Rt
 from service.api.documenting import answering, routes_of
 from service.api.examples import hosts as examples
@@ -71,7 +73,7 @@ def delete_host(runtime: Rt, kind: Kind, key: Key) -> None:
 @router.get(f"{_HOST}/attachments", responses=answering(200, examples.ATTACHMENTS, "invalid-request"))
 def read_attachments(runtime: Rt, kind: Kind, key: Key) -> tuple[Attachment, ...]:
     """The books attached to the host itself, in order."""
-    return hosting.read_attachments(runtime, kind, key)
+    return attaching.read_attachments(runtime, kind, key)
 
 
 @router.put(
@@ -80,7 +82,7 @@ def read_attachments(runtime: Rt, kind: Kind, key: Key) -> tuple[Attachment, ...
 )
 def replace_attachments(runtime: Rt, kind: Kind, key: Key, attachments: Attachments) -> tuple[Attachment, ...]:
     """Attach exactly these books, in this order. A host that nobody declared exists from then on."""
-    return hosting.replace_attachments(runtime, kind, key, attachments)
+    return attaching.replace_attachments(runtime, kind, key, attachments)
 
 
 @router.put(
@@ -95,7 +97,7 @@ def attach_book(
     how: Annotated[Label, Body(examples=[examples.LABEL])] = Label(),
 ) -> tuple[Attachment, ...]:
     """Attach one book behind the others, or change its label where it is; the body may be left out."""
-    return hosting.attach(runtime, kind, key, Attachment(book=book_id, label=how.label))
+    return attaching.attach(runtime, kind, key, Attachment(book=book_id, label=how.label))
 
 
 @router.delete(
@@ -104,10 +106,10 @@ def attach_book(
 )
 def detach_book(runtime: Rt, kind: Kind, key: Key, book_id: BookId) -> tuple[Attachment, ...]:
     """Detach one book; answers what remains."""
-    return hosting.detach(runtime, kind, key, book_id)
+    return attaching.detach(runtime, kind, key, book_id)
 
 
 @router.get(f"{_HOST}/books", responses=answering(200, examples.ATTACHED, "invalid-request"))
 def resolve_books(runtime: Rt, kind: Kind, key: Key) -> tuple[Attached, ...]:
     """What a retrieval would read through this host: its own books, then those of its cast, each once."""
-    return hosting.resolve(runtime, [f"{kind}:{key}"], [], None)
+    return resolving.resolve(runtime, [f"{kind}:{key}"], [], None)

@@ -7,9 +7,10 @@ from typing import Annotated
 
 from fastapi import Body, Path, Query
 
-from service.actions import living
-from service.actions.living import Discarded, Name
+from service.actions import undoing
+from service.actions.model_writing import Name
 from service.actions.paging import Page
+from service.actions.undoing import Discarded
 from service.api.deps import MAX_ENTRY, BookId, Cursor, Limit, Rt
 from service.api.documenting import answering, routes_of
 from service.api.examples import living as examples
@@ -43,7 +44,7 @@ def list_writes(
 ) -> Page[Write]:
     """What models wrote into the book, the newest first, with the text before and after. Writes of deleted entries stay
     in the log as long as the book."""
-    return living.writes(
+    return undoing.writes(
         runtime,
         book_id,
         entry=entry,
@@ -67,7 +68,7 @@ def undo_write(
 
     Writes of an entry are undone from the newest to the oldest, and only while its text is as the write left it.
     """
-    return living.undo(runtime, book_id, write_id)
+    return undoing.undo(runtime, book_id, write_id)
 
 
 @router.post("/v1/conversations/{key:segment}/discard", responses=answering(200, examples.DISCARDED, *_POSTED))
@@ -81,4 +82,4 @@ def discard_response(
     A write whose entry was written or edited again since is kept, with the reason. What is written for the reply later
     is refused; discarding it a second time does nothing.
     """
-    return living.discard(runtime, key, discarded.response_id)
+    return undoing.discard(runtime, key, discarded.response_id)

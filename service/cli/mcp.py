@@ -96,8 +96,8 @@ def _signed(runtime: Runtime, token: str) -> Callable[[], Scope]:
 
 def _own_scope(runtime: Runtime, hosts: tuple[str, ...], books: tuple[str, ...], conversation: str | None) -> Scope:
     """What the options name. Raises errors of the domain for what is no host or no book."""
-    from service.actions.hosting import resolve
     from service.actions.presenting import OWNER
+    from service.actions.resolving import resolve
     from service.lore.scope import Scope
 
     ids = tuple(_book_id(runtime, word) for word in books)
@@ -106,7 +106,7 @@ def _own_scope(runtime: Runtime, hosts: tuple[str, ...], books: tuple[str, ...],
 
 
 def _book_id(runtime: Runtime, word: str) -> str:
-    from service.actions.editing import list_books
+    from service.actions.editing_books import list_books
 
     named = called(word, {book.id: book.name for book in list_books(runtime, q=word, limit=200).items})
     return only(word, named) if named else word  # whether there is a book of this id is seen later

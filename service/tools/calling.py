@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from annotated_types import MaxLen
 
-from service.actions import listing, living, retrieving
-from service.actions.living import Draft, Origin, Written
+from service.actions import listing, model_writing, retrieving
+from service.actions.drafting import Draft
+from service.actions.model_writing import Origin, Written
 from service.actions.presenting import default_tokenizer
 from service.actions.runtime import Runtime
 from service.actions.scoping import scope_of
@@ -179,7 +180,7 @@ def _write(caller: Caller, given: object) -> Told:
         book=asked.book,
     )
     books = [book.open.text.book.id for book in retrieving.reach_of(caller.rt, scope)]
-    written = living.write(caller.rt, origin, books, draft)
+    written = model_writing.write(caller.rt, origin, books, draft)
     return telling.written(written), _as(WriteResult, written)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from service.actions.living import Written
+from service.actions.model_writing import Written
 from service.lore import rendering
 from service.lore.answer import (
     Degraded,

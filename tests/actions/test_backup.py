@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service.actions import editing
+from service.actions import editing_books
 from service.actions.backup import backup
 from service.actions.runtime import Runtime, running
 from service.lore.book import Book, Entry
@@ -17,21 +17,21 @@ from service.settings import Settings
 
 def test_a_backup_is_a_database(rt: Runtime, settings: Settings, tmp_path: Path) -> None:
     """A backup made while the service runs starts a service with the same books, entries and vectors."""
-    book = editing.create_book(rt, Book(name="Salt Coast", entries=(Entry(title="Gate", content="opens"),)))
+    book = editing_books.create_book(rt, Book(name="Salt Coast", entries=(Entry(title="Gate", content="opens"),)))
     assert rt.backlog.wait(book.id, 30) == 0
     folder = tmp_path / "copy"
     folder.mkdir()
     backup(settings, folder / "worldbook.db")
-    editing.delete_book(rt, book.id)
+    editing_books.delete_book(rt, book.id)
     assert [path.name for path in folder.iterdir()] == ["worldbook.db"]
     with running(settings.model_copy(update={"data_dir": folder})) as copy:
-        read = editing.read_book(copy, book.id, entries=True)
+        read = editing_books.read_book(copy, book.id, entries=True)
         assert [(one.title, one.vectors) for one in read.entries or ()] == [("Gate", "ready")]
 
 
 def test_a_backup_is_one_moment(rt: Runtime, settings: Settings, tmp_path: Path) -> None:
     """What another writer has not committed is not in the backup, which is whole all the same."""
-    editing.create_book(rt, Book(name="A"))
+    editing_books.create_book(rt, Book(name="A"))
     writer = sqlite3.connect(tmp_path / "worldbook.db", isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")
     writer.execute("UPDATE books SET name = 'half done'")

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from service.actions import counting, editing, retrieving, reviewing
+from service.actions import counting, editing_books, editing_entries, retrieving, reviewing
 from service.actions.counting import UsageCounter
 from service.actions.runtime import Runtime, running, timestamp
 from service.lore.book import Book, Entry
@@ -31,7 +31,7 @@ def either(request: pytest.FixtureRequest, settings: Settings) -> Iterator[Runti
 
 def a_book(rt: Runtime, *titles: str) -> str:
     entries = tuple(Entry(title=title, content=f"All about {title}.") for title in titles)
-    return editing.create_book(rt, Book(name="Coast", entries=entries)).id
+    return editing_books.create_book(rt, Book(name="Coast", entries=entries)).id
 
 
 def ask(rt: Runtime, book: str, conversation: str | None = None, turn: int = 1) -> None:
@@ -67,11 +67,11 @@ def test_retrievals_at_the_same_moment(either: Runtime) -> None:
 def test_deleted_meanwhile(either: Runtime) -> None:
     """W16: What was deleted before it could be counted hinders nothing else."""
     book = a_book(either, "A", "B")
-    gone = editing.create_book(either, Book(name="Gone", entries=(Entry(title="C", content="c"),))).id
+    gone = editing_books.create_book(either, Book(name="Gone", entries=(Entry(title="C", content="c"),))).id
     ask(either, book)
     ask(either, gone)
-    editing.delete_entry(either, book, 1)
-    editing.delete_book(either, gone)
+    editing_entries.delete_entry(either, book, 1)
+    editing_books.delete_book(either, gone)
     assert uses(either, book) == [1]
 
 

@@ -17,7 +17,7 @@ import pytest
 from embeddings import encoding
 from embeddings.embedder import EmbedderError, EmbeddingSpace, TextError, Vectors
 from embeddings.hashing import HashingEmbedder
-from service.actions import editing, embedding
+from service.actions import editing_books, editing_entries, embedding
 from service.actions.loading import load_embedder
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime, running, timestamp
@@ -87,11 +87,11 @@ def entries(*contents: str) -> tuple[Entry, ...]:
 
 
 def a_book(rt: Runtime, *contents: str, name: str = "Salt Coast") -> str:
-    return editing.create_book(rt, Book(name=name, entries=entries(*contents))).id
+    return editing_books.create_book(rt, Book(name=name, entries=entries(*contents))).id
 
 
 def states(rt: Runtime, book_id: str) -> list[str]:
-    return [one.vectors for one in editing.read_book(rt, book_id, entries=True).entries or ()]
+    return [one.vectors for one in editing_books.read_book(rt, book_id, entries=True).entries or ()]
 
 
 def ask_for_ever(rt: Runtime) -> None:
@@ -108,11 +108,11 @@ def test_entries_get_their_vectors(rt: Runtime) -> None:
     """V04: What is created, added or edited can be found by meaning without a further step."""
     book = a_book(rt, "a", "b")
     assert embedding.wait(rt, book, LONG) == 0
-    editing.add_entries(rt, book, entries("c"))
+    editing_entries.add_entries(rt, book, entries("c"))
     assert embedding.wait(rt, book, LONG) == 0
-    editing.change_entry(rt, book, 1, {"content": "edited"})
+    editing_entries.change_entry(rt, book, 1, {"content": "edited"})
     assert embedding.wait(rt, book, LONG) == 0
-    editing.replace_entry(rt, book, 2, entries("replaced")[0])
+    editing_entries.replace_entry(rt, book, 2, entries("replaced")[0])
     assert embedding.wait(rt, book, LONG) == 0
     assert states(rt, book) == ["ready", "ready", "ready"]
 
@@ -133,18 +133,18 @@ def test_only_what_is_new_is_embedded(rt: Runtime, watched: Watched) -> None:
     embedding.wait(rt, book, LONG)
     watched.texts.clear()
     copy = a_book(rt, "a", "b", "c", name="Copy")
-    editing.reorder(rt, book, [3], "top")
-    editing.set_entries(rt, book, [1], {"enabled": False, "tier": "canon"})
-    editing.change_entry(rt, book, 2, {"gist": "short", "extensions": {"x": 1}})
+    editing_entries.reorder(rt, book, [3], "top")
+    editing_entries.set_entries(rt, book, [1], {"enabled": False, "tier": "canon"})
+    editing_entries.change_entry(rt, book, 2, {"gist": "short", "extensions": {"x": 1}})
     assert embedding.pending(rt, [book, copy]) == 0
-    editing.change_entry(rt, book, 2, {"content": "new"})
+    editing_entries.change_entry(rt, book, 2, {"content": "new"})
     embedding.wait(rt, book, LONG)
     assert set(watched.texts) == {"T1\nnew"}
 
 
 def test_the_same_text_twice(rt: Runtime, watched: Watched) -> None:
     """V20: Two entries with one text keep apart, and the text is embedded once."""
-    book = editing.create_book(rt, Book(name="A", entries=(entries("a")[0], entries("a")[0]))).id
+    book = editing_books.create_book(rt, Book(name="A", entries=(entries("a")[0], entries("a")[0]))).id
     assert embedding.wait(rt, book, LONG) == 0
     assert states(rt, book) == ["ready", "ready"]
     assert len(watched.texts) == len(set(watched.texts))
@@ -155,8 +155,8 @@ def test_a_text_at_fault(rt: Runtime) -> None:
     book = a_book(rt, "a", "unspeakable", "c")
     assert embedding.wait(rt, book, LONG) == 0
     assert states(rt, book) == ["ready", "failed", "ready"]
-    assert editing.read_book(rt, book).counts.failed_vectors == 1
-    editing.change_entry(rt, book, 2, {"content": "fine"})
+    assert editing_books.read_book(rt, book).counts.failed_vectors == 1
+    editing_entries.change_entry(rt, book, 2, {"content": "fine"})
     assert embedding.wait(rt, book, LONG) == 0
     assert states(rt, book) == ["ready", "ready", "ready"]
 
@@ -210,12 +210,12 @@ def test_a_text_edited_while_it_is_encoded(rt: Runtime, watched: Watched) -> Non
     watched.entered.clear()
     book = a_book(rt, "old")
     assert watched.entered.wait(LONG)
-    editing.change_entry(rt, book, 1, {"content": "new"})
+    editing_entries.change_entry(rt, book, 1, {"content": "new"})
     watched.hold.set()
     assert embedding.wait(rt, book, LONG) == 0
     assert {"T0\nold", "T0\nnew"} <= set(watched.texts)
     watched.texts.clear()
-    editing.change_entry(rt, book, 1, {"content": "old"})
+    editing_entries.change_entry(rt, book, 1, {"content": "old"})
     assert embedding.pending(rt, [book]) == 0
 
 
@@ -297,7 +297,7 @@ def test_a_kill_loses_nothing_and_repeats_little(settings: Settings, tmp_path: P
 import sys, threading
 from pathlib import Path
 from embeddings.hashing import HashingEmbedder
-from service.actions import editing
+from service.actions import editing_books, editing_entries
 from service.actions.runtime import running
 from service.lore.book import Book, Entry
 from service.settings import Settings
@@ -311,7 +311,7 @@ class Stuck(HashingEmbedder):
 
 with running(Settings(data_dir=Path({str(tmp_path)!r}), tokenizer="cl100k_base"), load=Stuck) as rt:
     entries = tuple(Entry(title=str(n), content=f"number {{n}}") for n in range(40))
-    print(editing.create_book(rt, Book(name="Killed", entries=entries)).id, flush=True)
+    print(editing_books.create_book(rt, Book(name="Killed", entries=entries)).id, flush=True)
     threading.Event().wait()
 """
     root = Path(__file__).parents[2]

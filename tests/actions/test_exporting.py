@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from service.actions.editing import create_book
+from service.actions.editing_books import create_book
 from service.actions.exporting import ExportReport, export_book, export_into_card, export_report
 from service.actions.importing import import_book
 from service.actions.runtime import Runtime

@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from service.actions import editing, hosting
-from service.actions.hosting import Attached, Attachment, HostBody
+from service.actions import attaching, editing_books, hosting, resolving
+from service.actions.attaching import Attachment
+from service.actions.hosting import HostBody
+from service.actions.resolving import Attached
 from service.actions.runtime import Runtime
 from service.lore.book import Book
 from service.lore.errors import Invalid, NotFound
@@ -16,17 +18,17 @@ from service.lore.errors import Invalid, NotFound
 @pytest.fixture
 def ids(rt: Runtime) -> dict[str, str]:
     """Five books by their names."""
-    return {name: editing.create_book(rt, Book(name=name)).id for name in "ABCDE"}
+    return {name: editing_books.create_book(rt, Book(name=name)).id for name in "ABCDE"}
 
 
 def on(rt: Runtime, host: str, *books: str) -> None:
     kind, key = host.split(":")
     for book in books:
-        hosting.attach(rt, kind, key, Attachment(book=book))
+        attaching.attach(rt, kind, key, Attachment(book=book))
 
 
 def attached(rt: Runtime, kind: str, key: str) -> list[tuple[str, str | None]]:
-    return [(one.book, one.label) for one in hosting.read_attachments(rt, kind, key)]
+    return [(one.book, one.label) for one in attaching.read_attachments(rt, kind, key)]
 
 
 def test_a_host_is_declared_changed_and_deleted(rt: Runtime, ids: dict[str, str]) -> None:
@@ -36,7 +38,7 @@ def test_a_host_is_declared_changed_and_deleted(rt: Runtime, ids: dict[str, str]
     assert (host.kind, host.key, host.name) == ("story", "s/1", "Salt Coast")
     assert host.cast == ("character:ilse", "character:oru")
     assert hosting.read_host(rt, "story", "s/1") == host
-    hosting.attach(rt, "story", "s/1", Attachment(book=ids["A"]))
+    attaching.attach(rt, "story", "s/1", Attachment(book=ids["A"]))
     again = hosting.declare_host(rt, "story", "s/1", HostBody(name="New"))
     assert (again.name, again.cast, again.created_at) == ("New", (), host.created_at)
     assert attached(rt, "story", "s/1") == [(ids["A"], None)]
@@ -45,13 +47,13 @@ def test_a_host_is_declared_changed_and_deleted(rt: Runtime, ids: dict[str, str]
     for attempt in (hosting.read_host, hosting.delete_host):
         with pytest.raises(NotFound, match="story:s/1"):
             attempt(rt, "story", "s/1")
-    assert editing.read_book(rt, ids["A"]).id == ids["A"]
+    assert editing_books.read_book(rt, ids["A"]).id == ids["A"]
 
 
 def test_attaching_makes_the_host(rt: Runtime, ids: dict[str, str]) -> None:
     """A host that nobody declared has no books, and exists once something is attached."""
-    assert hosting.read_attachments(rt, "character", "ilse") == ()
-    hosting.attach(rt, "character", "ilse", Attachment(book=ids["A"]))
+    assert attaching.read_attachments(rt, "character", "ilse") == ()
+    attaching.attach(rt, "character", "ilse", Attachment(book=ids["A"]))
     assert hosting.read_host(rt, "character", "ilse").name == ""
 
 
@@ -59,27 +61,27 @@ def test_attachments_keep_their_order(rt: Runtime, ids: dict[str, str]) -> None:
     """Books are attached behind the others, once; a second time changes only the label."""
     a, b, c = ids["A"], ids["B"], ids["C"]
     on(rt, "character:ilse", a, b)
-    assert hosting.attach(rt, "character", "ilse", Attachment(book=a, label=" My\nlabel"))[0].label == "My label"
+    assert attaching.attach(rt, "character", "ilse", Attachment(book=a, label=" My\nlabel"))[0].label == "My label"
     assert attached(rt, "character", "ilse") == [(a, "My label"), (b, None)]
-    hosting.replace_attachments(rt, "character", "ilse", [Attachment(book=c), Attachment(book=a)])
+    attaching.replace_attachments(rt, "character", "ilse", [Attachment(book=c), Attachment(book=a)])
     assert attached(rt, "character", "ilse") == [(c, None), (a, None)]
-    hosting.detach(rt, "character", "ilse", c)
+    attaching.detach(rt, "character", "ilse", c)
     assert attached(rt, "character", "ilse") == [(a, None)]
     with pytest.raises(NotFound, match=c):
-        hosting.detach(rt, "character", "ilse", c)
+        attaching.detach(rt, "character", "ilse", c)
 
 
 def test_wrong_attachments_change_nothing(rt: Runtime, ids: dict[str, str]) -> None:
     """A list with an unknown book or one book twice is refused whole."""
     on(rt, "character:ilse", ids["A"])
     with pytest.raises(NotFound, match="absent, other"):
-        hosting.replace_attachments(
+        attaching.replace_attachments(
             rt, "character", "ilse", [Attachment(book=x) for x in ("absent", ids["B"], "other")]
         )
     with pytest.raises(NotFound, match="absent"):
-        hosting.attach(rt, "character", "new", Attachment(book="absent"))
+        attaching.attach(rt, "character", "new", Attachment(book="absent"))
     with pytest.raises(Invalid, match="twice"):
-        hosting.replace_attachments(rt, "character", "ilse", [Attachment(book=ids["B"])] * 2)
+        attaching.replace_attachments(rt, "character", "ilse", [Attachment(book=ids["B"])] * 2)
     assert attached(rt, "character", "ilse") == [(ids["A"], None)]
     with pytest.raises(NotFound):
         hosting.read_host(rt, "character", "new")
@@ -88,7 +90,7 @@ def test_wrong_attachments_change_nothing(rt: Runtime, ids: dict[str, str]) -> N
 def test_deleting_a_book_detaches_it(rt: Runtime, ids: dict[str, str]) -> None:
     """A deleted book is on no host."""
     on(rt, "character:ilse", ids["A"], ids["B"])
-    editing.delete_book(rt, ids["A"])
+    editing_books.delete_book(rt, ids["A"])
     assert attached(rt, "character", "ilse") == [(ids["B"], None)]
 
 
@@ -129,7 +131,7 @@ def test_hosts_that_do_not_parse(text: str) -> None:
     [
         (lambda rt: hosting.read_host(rt, "villain", "\n"), [(None, "kind"), (None, "key")]),
         (lambda rt: hosting.declare_host(rt, "story", "s", HostBody(cast=("persona:p", "x"))), [("#/cast/1", None)]),
-        (lambda rt: hosting.resolve(rt, ["persona:p", "x"], [], None), [("#/hosts/1", None)]),
+        (lambda rt: resolving.resolve(rt, ["persona:p", "x"], [], None), [("#/hosts/1", None)]),
     ],
 )
 def test_wrong_hosts_are_named(
@@ -148,7 +150,7 @@ def test_the_order_of_a_request(rt: Runtime, ids: dict[str, str]) -> None:
     on(rt, "character:ilse", ids["B"], ids["C"])
     on(rt, "story:s", ids["A"])
     hosting.declare_host(rt, "story", "s", HostBody(cast=("character:ilse",)))
-    assert hosting.resolve(rt, ["persona:p", "story:s"], [ids["D"], ids["B"], ids["D"]], "c") == (
+    assert resolving.resolve(rt, ["persona:p", "story:s"], [ids["D"], ids["B"], ids["D"]], "c") == (
         Attached(book_id=ids["A"], label=None, via=("story:s", "conversation:c")),
         Attached(book_id=ids["B"], label=None, via=("character:ilse", "request")),
         Attached(book_id=ids["C"], label=None, via=("character:ilse", "persona:p")),
@@ -162,13 +164,13 @@ def test_labels_of_a_group(rt: Runtime, ids: dict[str, str]) -> None:
     hosting.declare_host(rt, "character", "ilse", HostBody(name="Ilse"))
     on(rt, "character:ilse", ids["A"], ids["B"], ids["C"])
     on(rt, "character:oru", ids["B"], ids["C"])
-    hosting.attach(rt, "character", "oru", Attachment(book=ids["D"], label="The warden"))
+    attaching.attach(rt, "character", "oru", Attachment(book=ids["D"], label="The warden"))
     on(rt, "persona:p", ids["A"], ids["E"])
     on(rt, "story:s", ids["C"])
 
     def labels(*hosts: str) -> dict[str, str | None]:
         names = {id_: name for name, id_ in ids.items()}
-        return {names[one.book_id]: one.label for one in hosting.resolve(rt, hosts, [], None)}
+        return {names[one.book_id]: one.label for one in resolving.resolve(rt, hosts, [], None)}
 
     assert labels("character:ilse", "persona:p") == {"A": None, "B": None, "C": None, "E": None}
     assert labels("character:ilse", "character:oru", "persona:p", "story:s") == {
@@ -185,23 +187,23 @@ def test_casts_of_casts_and_circles(rt: Runtime, ids: dict[str, str]) -> None:
     on(rt, "character:ilse", ids["B"])
     on(rt, "story:s", ids["C"])
     on(rt, "novel:n", ids["D"])
-    found = hosting.resolve(rt, ["novel:n", "story:s"], [], None)
+    found = resolving.resolve(rt, ["novel:n", "story:s"], [], None)
     assert [one.book_id for one in found] == [ids["D"], ids["C"], ids["B"], ids["A"]]
 
 
 def test_the_conversation_as_a_host(rt: Runtime, ids: dict[str, str]) -> None:
     """A conversation that is also named as a host is read once, where it is named."""
     on(rt, "conversation:c", ids["A"])
-    found = hosting.resolve(rt, ["conversation:c"], [ids["B"]], "c")
+    found = resolving.resolve(rt, ["conversation:c"], [ids["B"]], "c")
     assert [(one.book_id, one.via) for one in found] == [(ids["A"], ("conversation:c",)), (ids["B"], ("request",))]
 
 
 def test_nothing_attached(rt: Runtime) -> None:
     """Hosts that nobody declared bring no books."""
-    assert hosting.resolve(rt, ["character:ghost", "story:none"], [], "c") == ()
+    assert resolving.resolve(rt, ["character:ghost", "story:none"], [], "c") == ()
 
 
 def test_unknown_books_of_a_request(rt: Runtime, ids: dict[str, str]) -> None:
     """Books of a request that do not exist are named, all of them."""
     with pytest.raises(NotFound, match="absent, other"):
-        hosting.resolve(rt, [], ["absent", ids["A"], "other"], None)
+        resolving.resolve(rt, [], ["absent", ids["A"], "other"], None)

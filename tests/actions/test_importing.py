@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from service.actions import importing
-from service.actions.editing import change_book, change_entry, create_book, list_books, read_book
+from service.actions.attaching import Attachment, attach, read_attachments
+from service.actions.editing_books import change_book, create_book, list_books, read_book
+from service.actions.editing_entries import change_entry
 from service.actions.exporting import export_book
-from service.actions.hosting import Attachment, attach, read_attachments
 from service.actions.importing import ImportReport, import_book
 from service.actions.runtime import Runtime
 from service.formats import read, write

@@ -17,8 +17,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from service.actions import editing, living
-from service.actions.living import Draft, Origin
+from service.actions import editing_books, editing_entries, model_writing, undoing
+from service.actions.drafting import Draft
+from service.actions.model_writing import Origin
 from service.actions.runtime import running
 from service.lore.book import Book, BookSettings, Entry, handle_of
 from service.lore.errors import Conflict, LimitExceeded, NotFound, UndoRefused
@@ -61,19 +62,19 @@ class LivingBooks(RuleBasedStateMachine):
         self.rt = self.running.enter_context(running(self.options))
         self.conversation = f"c{next(numbers)}"
         self.made = [
-            editing.create_book(self.rt, Book(name=f"B{n}", settings=BookSettings(living=True))).id
+            editing_books.create_book(self.rt, Book(name=f"B{n}", settings=BookSettings(living=True))).id
             for n in range(BOOKS)
         ]
         self.model = Model(LIMIT, dict.fromkeys(range(BOOKS), True), dict.fromkeys(range(BOOKS), 1))
         self.handles: dict[int, tuple[int, int]] = {}
         self.ids: list[str] = []
-        [added] = editing.add_entries(self.rt, self.made[0], [Entry(title="Gate", content="open")])
+        [added] = editing_entries.add_entries(self.rt, self.made[0], [Entry(title="Gate", content="open")])
         self.handles[self.model.author_adds(0, ("Gate", "open", ()))] = (0, added.id)
 
     def teardown(self) -> None:
         if hasattr(self, "running"):
             for book in self.made:
-                editing.delete_book(self.rt, book)
+                editing_books.delete_book(self.rt, book)
             self.running.close()
 
     def number(self, entry: int) -> tuple[str, int]:
@@ -121,9 +122,9 @@ class LivingBooks(RuleBasedStateMachine):
         draft = Draft(title=title, content=content, aliases=aliases, handle=handle, book=self.made[book])
         if isinstance(expected, str):
             with pytest.raises(REFUSALS[expected]):
-                living.write(self.rt, origin, self.made, draft)
+                model_writing.write(self.rt, origin, self.made, draft)
             return
-        done = living.write(self.rt, origin, self.made, draft)
+        done = model_writing.write(self.rt, origin, self.made, draft)
         if expected == len(self.ids):
             self.ids.append(done.write_id)
             logged = self.model.log[expected]
@@ -134,7 +135,7 @@ class LivingBooks(RuleBasedStateMachine):
     @rule(pick=picks, content=contents)
     def edit_by_hand(self, pick: int, content: str) -> None:
         entry = self.chosen(pick)
-        editing.change_entry(self.rt, *self.number(entry), {"content": content})
+        editing_entries.change_entry(self.rt, *self.number(entry), {"content": content})
         title, _, aliases = self.model.entries[entry].text
         self.model.author_changes(entry, text=(title, content, aliases))
 
@@ -143,19 +144,19 @@ class LivingBooks(RuleBasedStateMachine):
     def set_by_hand(self, pick: int, relevant: bool, enabled: bool) -> None:
         entry = self.chosen(pick)
         tier = "relevant" if relevant else "canon"
-        editing.change_entry(self.rt, *self.number(entry), {"tier": tier, "enabled": enabled})
+        editing_entries.change_entry(self.rt, *self.number(entry), {"tier": tier, "enabled": enabled})
         self.model.author_changes(entry, canon=not relevant, enabled=enabled)
 
     @precondition(lambda self: len(self.model.entries) > 1)
     @rule(pick=picks)
     def delete_by_hand(self, pick: int) -> None:
         entry = self.chosen(pick)
-        editing.delete_entry(self.rt, *self.number(entry))
+        editing_entries.delete_entry(self.rt, *self.number(entry))
         self.model.author_deletes(entry)
 
     @rule(book=st.integers(0, BOOKS - 1), on=mostly)
     def switch(self, book: int, on: bool) -> None:
-        editing.change_book(self.rt, self.made[book], {"settings": {"living": on}})
+        editing_books.change_book(self.rt, self.made[book], {"settings": {"living": on}})
         self.model.living[book] = on
         self.model.versions[book] += 1
 
@@ -175,10 +176,10 @@ class LivingBooks(RuleBasedStateMachine):
     def undo_at(self, place: int) -> None:
         book, _ = self.handles[self.model.log[place].entry]
         if self.model.undo(place):
-            assert living.undo(self.rt, self.made[book], self.ids[place]).state == "undone"
+            assert undoing.undo(self.rt, self.made[book], self.ids[place]).state == "undone"
         else:
             with pytest.raises(UndoRefused):
-                living.undo(self.rt, self.made[book], self.ids[place])
+                undoing.undo(self.rt, self.made[book], self.ids[place])
 
     @precondition(lambda self: self.model.entries)
     @rule(pick=picks, times=st.integers(2, 3), turn=turns, reply=replies)
@@ -191,7 +192,7 @@ class LivingBooks(RuleBasedStateMachine):
     def discard(self, turn: int, reply: str) -> None:
         response = self.response(turn, reply)
         reverted, kept = self.model.discard(response)
-        done = living.discard(self.rt, self.conversation, response)
+        done = undoing.discard(self.rt, self.conversation, response)
         assert sorted(one.id for one in done.reverted) == sorted(self.ids[place] for place in reverted)
         assert sorted(one.write.id for one in done.kept) == sorted(self.ids[place] for place in kept)
         assert all(one.why for one in done.kept)
@@ -207,7 +208,7 @@ class LivingBooks(RuleBasedStateMachine):
         if not hasattr(self, "rt"):
             return
         for book, id_ in enumerate(self.made):
-            read = editing.read_book(self.rt, id_, entries=True)
+            read = editing_books.read_book(self.rt, id_, entries=True)
             mine = {self.handles[n][1]: e for n, e in self.model.entries.items() if e.book == book}
             assert read.version == self.model.versions[book]
             assert {one.id: (one.title, one.content, one.aliases) for one in read.entries or ()} == {
@@ -216,7 +217,7 @@ class LivingBooks(RuleBasedStateMachine):
             assert {one.id: (one.tier == "canon", one.enabled) for one in read.entries or ()} == {
                 number: (entry.canon, entry.enabled) for number, entry in mine.items()
             }
-            logged = list(living.writes(self.rt, id_, limit=200).items)
+            logged = list(undoing.writes(self.rt, id_, limit=200).items)
             assert [(one.id, one.state) for one in reversed(logged)] == [
                 (self.ids[place], one.state) for place, one in self.of_book(book)
             ]

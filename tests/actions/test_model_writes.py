@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from service.actions import editing, exporting, importing, living
-from service.actions.living import Draft, Origin, Written
+from service.actions import editing_books, editing_entries, exporting, importing, model_writing, undoing
+from service.actions.drafting import Draft
+from service.actions.model_writing import Origin, Written
 from service.actions.runtime import Runtime, running
 from service.lore.book import Book, BookSettings, Entry
 from service.lore.errors import Conflict, Invalid, LimitExceeded, NotFound, WorldbookError
@@ -28,17 +29,17 @@ ENTRIES = (
 @pytest.fixture
 def book(rt: Runtime) -> str:
     """A living book with a relevant, a canon and a disabled entry."""
-    return editing.create_book(rt, Book(name="Coast", settings=LIVING, entries=ENTRIES)).id
+    return editing_books.create_book(rt, Book(name="Coast", settings=LIVING, entries=ENTRIES)).id
 
 
 def write(rt: Runtime, *books: str, reply: str = "r1", turn: int = 1, call: str | None = None, **draft: Any) -> Written:
     origin = Origin(conversation="c", turn=turn, response_id=reply, call_id=call)
-    return living.write(rt, origin, books, Draft(**{"title": "Fire", "content": "It took the mill.", **draft}))
+    return model_writing.write(rt, origin, books, Draft(**{"title": "Fire", "content": "It took the mill.", **draft}))
 
 
 def read(rt: Runtime, handle: str) -> Entry:
     book, _, number = handle.rpartition("-")
-    return editing.read_entry(rt, book, int(number))
+    return editing_entries.read_entry(rt, book, int(number))
 
 
 def test_a_new_entry(rt: Runtime, book: str) -> None:
@@ -108,7 +109,7 @@ REFUSED: dict[str, tuple[Attempt, type[WorldbookError], str]] = {
 
 def other(rt: Runtime, settings: BookSettings | None = None) -> str:
     entries = (Entry(title="A", content="a"),)
-    return editing.create_book(rt, Book(name="Other", settings=settings or BookSettings(), entries=entries)).id
+    return editing_books.create_book(rt, Book(name="Other", settings=settings or BookSettings(), entries=entries)).id
 
 
 @pytest.mark.parametrize("case", list(REFUSED))
@@ -119,14 +120,14 @@ def test_what_is_refused(rt: Runtime, book: str, case: str) -> None:
     with pytest.raises(error, match=words) as caught:
         attempt(rt, book)
     assert caught.value.remedy
-    read = editing.read_book(rt, book, entries=True)
+    read = editing_books.read_book(rt, book, entries=True)
     assert (read.version, [text_of(one) for one in read.entries or ()]) == (1, [text_of(one) for one in ENTRIES])
-    assert living.writes(rt, book).items == ()
+    assert undoing.writes(rt, book).items == ()
 
 
 def test_a_disabled_book(rt: Runtime, book: str) -> None:
     """W10: A disabled book is not there for a model that writes either."""
-    editing.change_book(rt, book, {"enabled": False})
+    editing_books.change_book(rt, book, {"enabled": False})
     for draft, error in (({}, Conflict), ({"book": book}, NotFound), ({"handle": f"{book}-1"}, NotFound)):
         with pytest.raises(error):
             write(rt, book, **draft)
@@ -134,7 +135,7 @@ def test_a_disabled_book(rt: Runtime, book: str) -> None:
 
 def test_the_book_is_chosen(rt: Runtime, book: str) -> None:
     """W20: A new entry goes into the only living book, or into the one named by id or name."""
-    plain, second = other(rt), editing.create_book(rt, Book(name="Second", settings=LIVING)).id
+    plain, second = other(rt), editing_books.create_book(rt, Book(name="Second", settings=LIVING)).id
     assert write(rt, plain, book).handle == f"{book}-4"
     assert write(rt, plain, book, second, book=second).handle == f"{second}-1"
     assert write(rt, plain, book, second, book=" second", title="Flood").handle == f"{second}-2"
@@ -144,8 +145,8 @@ def test_the_limit_of_a_turn(settings: Settings) -> None:
     """W20: So many writes a turn and no more, over all its replies and books; a discarded reply gives its share
     back."""
     with running(settings.model_copy(update={"max_writes_a_turn": 3})) as rt:
-        one = editing.create_book(rt, Book(name="One", settings=LIVING)).id
-        two = editing.create_book(rt, Book(name="Two", settings=LIVING)).id
+        one = editing_books.create_book(rt, Book(name="One", settings=LIVING)).id
+        two = editing_books.create_book(rt, Book(name="Two", settings=LIVING)).id
         write(rt, one, title="A")
         write(rt, two, title="B")
         write(rt, one, title="C", reply="r2")
@@ -153,7 +154,7 @@ def test_the_limit_of_a_turn(settings: Settings) -> None:
             write(rt, two, title="D", reply="r2")
         assert (caught.value.limit, caught.value.actual) == (3, 4)
         write(rt, one, title="E", turn=2, reply="r3")
-        living.discard(rt, "c", "r1")
+        undoing.discard(rt, "c", "r1")
         write(rt, one, title="F", reply="r2")
         write(rt, one, title="G", reply="r2")
         with pytest.raises(LimitExceeded):
@@ -163,7 +164,7 @@ def test_the_limit_of_a_turn(settings: Settings) -> None:
 def test_the_limit_of_a_book(settings: Settings) -> None:
     """W20: A model cannot fill a book beyond its limit."""
     with running(settings.model_copy(update={"max_entries": 1})) as rt:
-        book = editing.create_book(rt, Book(name="One", settings=LIVING)).id
+        book = editing_books.create_book(rt, Book(name="One", settings=LIVING)).id
         write(rt, book)
         with pytest.raises(LimitExceeded, match="2 entries in a book"):
             write(rt, book)
@@ -174,12 +175,12 @@ def test_a_call_sent_again(rt: Runtime, book: str) -> None:
     rather than swallowed; in another reply or conversation it is another call."""
     first = write(rt, book, call="call_1", title=" Fire")
     assert write(rt, book, call="call_1") == first
-    assert len(living.writes(rt, book).items) == 1
+    assert len(undoing.writes(rt, book).items) == 1
     with pytest.raises(Conflict, match="call_id"):
         write(rt, book, call="call_1", content="Something else.")
     assert write(rt, book, call="call_1", reply="r2", title="2").write_id != first.write_id
     origin = Origin(conversation="d", turn=1, response_id="r1", call_id="call_1")
-    assert living.write(rt, origin, [book], Draft(title="3", content="3")).write_id != first.write_id
+    assert model_writing.write(rt, origin, [book], Draft(title="3", content="3")).write_id != first.write_id
 
 
 def test_a_call_without_an_id(rt: Runtime, book: str) -> None:
@@ -192,17 +193,17 @@ def test_a_call_without_an_id(rt: Runtime, book: str) -> None:
 def test_a_title_is_free_again(rt: Runtime, book: str) -> None:
     """W20: A new entry may be called as a disabled entry is, as one of another book, and as one whose write was taken
     back."""
-    second = editing.create_book(rt, Book(name="Second", settings=LIVING)).id
+    second = editing_books.create_book(rt, Book(name="Second", settings=LIVING)).id
     made = write(rt, book, title="Old bell")
     write(rt, book, second, book=second, title="Old bell")
-    living.undo(rt, book, made.write_id)
+    undoing.undo(rt, book, made.write_id)
     assert write(rt, book, title="Old bell").action == "create"
 
 
 def test_too_late(rt: Runtime, book: str) -> None:
     """W21: What is written for a reply after its discard is refused, a repeated call too."""
     write(rt, book, call="call_1")
-    living.discard(rt, "c", "r1")
+    undoing.discard(rt, "c", "r1")
     for call in ("call_1", "call_2", None):
         with pytest.raises(Conflict, match="discarded"):
             write(rt, book, call=call)
@@ -211,16 +212,16 @@ def test_too_late(rt: Runtime, book: str) -> None:
 
 def test_a_discard_touches_only_what_it_reverts(rt: Runtime, book: str) -> None:
     """W21: A discard over several books raises the version of those in which something was reverted."""
-    two = editing.create_book(rt, Book(name="Two", settings=LIVING)).id
+    two = editing_books.create_book(rt, Book(name="Two", settings=LIVING)).id
     write(rt, book, handle=f"{book}-1")
-    editing.change_entry(rt, book, 1, {"content": "By hand."})
+    editing_entries.change_entry(rt, book, 1, {"content": "By hand."})
     write(rt, two)
-    before = editing.read_book(rt, book).version
-    answer = living.discard(rt, "c", "r1")
+    before = editing_books.read_book(rt, book).version
+    answer = undoing.discard(rt, "c", "r1")
     assert ([one.handle for one in answer.reverted], [one.write.handle for one in answer.kept]) == (
         [f"{two}-1"], [f"{book}-1"],
     )  # fmt: skip
-    assert (editing.read_book(rt, book).version, editing.read_book(rt, two).version) == (before, 3)
+    assert (editing_books.read_book(rt, book).version, editing_books.read_book(rt, two).version) == (before, 3)
 
 
 def test_a_replaced_book(rt: Runtime, book: str) -> None:
@@ -228,9 +229,9 @@ def test_a_replaced_book(rt: Runtime, book: str) -> None:
     done = write(rt, book)
     file = exporting.export_book(rt, other(rt)).data
     importing.import_book(rt, file, into=book, mode="replace")
-    assert editing.read_book(rt, book).settings == LIVING
-    [kept] = living.discard(rt, "c", "r1").kept
-    assert (kept.write.id, editing.read_book(rt, book).counts.entries) == (done.write_id, 1)
+    assert editing_books.read_book(rt, book).settings == LIVING
+    [kept] = undoing.discard(rt, "c", "r1").kept
+    assert (kept.write.id, editing_books.read_book(rt, book).counts.entries) == (done.write_id, 1)
     assert "deleted" in kept.why
 
 
@@ -243,14 +244,14 @@ def test_a_copy_of_a_living_book(rt: Runtime, book: str) -> None:
     assert [warning.kind for warning in report.warnings] == ["not_living"]
     assert report.book is not None
     copy = report.book.id or ""
-    read = editing.read_book(rt, copy, entries=True)
+    read = editing_books.read_book(rt, copy, entries=True)
     assert ([one.title for one in read.entries or ()][-1], read.settings.living) == ("Fire", False)
-    assert living.writes(rt, copy).items == ()
+    assert undoing.writes(rt, copy).items == ()
     with pytest.raises(Conflict):
         write(rt, copy)
     plain = other(rt)
     importing.import_book(rt, file, into=plain, mode="replace")
-    assert editing.read_book(rt, plain).settings.living is False
+    assert editing_books.read_book(rt, plain).settings.living is False
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -278,28 +279,28 @@ def together(*acts: Callable[[], object]) -> list[object]:
 
 def test_parallel_calls_keep_the_limit(either: Runtime) -> None:
     """W20: Calls of one reply that arrive together make no more writes than the turn may."""
-    book = editing.create_book(either, Book(name="One", settings=LIVING)).id
+    book = editing_books.create_book(either, Book(name="One", settings=LIVING)).id
     done = together(*(lambda n=n: write(either, book, title=f"T{n}", call=str(n)) for n in range(4)))  # type: ignore[misc]
     done += together(*(lambda n=n: write(either, book, title=f"U{n}", call=f"u{n}") for n in range(4)))  # type: ignore[misc]
     assert sum(isinstance(one, Written) for one in done) == 5
-    assert editing.read_book(either, book).version == 6
+    assert editing_books.read_book(either, book).version == 6
 
 
 def test_a_call_twice_at_the_same_moment(either: Runtime) -> None:
     """W20: A call that arrives several times together is one write."""
-    book = editing.create_book(either, Book(name="One", settings=LIVING)).id
+    book = editing_books.create_book(either, Book(name="One", settings=LIVING)).id
     done = together(*[lambda: write(either, book, call="call_1")] * 4)
-    assert {one.write_id for one in done if isinstance(one, Written)} == {living.writes(either, book).items[0].id}
-    assert len(living.writes(either, book).items) == 1
+    assert {one.write_id for one in done if isinstance(one, Written)} == {undoing.writes(either, book).items[0].id}
+    assert len(undoing.writes(either, book).items) == 1
 
 
 def test_a_discard_beside_writes(either: Runtime) -> None:
     """W21: A write that arrives together with the discard of its reply is reverted or refused, never left."""
-    book = editing.create_book(either, Book(name="One", settings=LIVING)).id
+    book = editing_books.create_book(either, Book(name="One", settings=LIVING)).id
     for attempt in range(6):
         reply = f"r{attempt}"
         together(
             *(lambda n=n: write(either, book, title=f"T{n}", reply=reply, turn=attempt) for n in range(3)),  # type: ignore[misc]  # noqa: B023
-            lambda: living.discard(either, "c", reply),  # noqa: B023
+            lambda: undoing.discard(either, "c", reply),  # noqa: B023
         )
-        assert editing.read_book(either, book).counts.entries == 0
+        assert editing_books.read_book(either, book).counts.entries == 0

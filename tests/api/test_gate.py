@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.actions import editing
+from service.actions import editing_books
 from service.api.gate import Gate, new_request_id
 
 ORIGIN = "https://evil.example"
@@ -180,7 +180,7 @@ def test_faults_of_the_service_say_nothing(
     def fail(*_: object, **__: object) -> None:
         raise fault
 
-    monkeypatch.setattr(editing, "list_books", fail)
+    monkeypatch.setattr(editing_books, "list_books", fail)
     with caplog.at_level(logging.ERROR, "service.api.gate"):
         answer = client.get("/v1/books", headers={"X-Request-Id": "r-1"})
     problem = answer.json()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from service.actions import editing, idempotency
+from service.actions import editing_books, idempotency
 
 NewBook = Callable[..., dict[str, Any]]
 _numbers = count()
@@ -98,14 +98,14 @@ def test_bad_keys(client: TestClient, key: str) -> None:
 def test_while_the_first_runs(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """A repeat that comes while the first still runs is told so, and does nothing."""
     name, key = fresh("running"), {"Idempotency-Key": fresh("key")}
-    began, go_on, create = Event(), Event(), editing.create_book
+    began, go_on, create = Event(), Event(), editing_books.create_book
 
     def slowly(*given: Any) -> Any:
         began.set()
         assert go_on.wait(30)
         return create(*given)
 
-    monkeypatch.setattr(editing, "create_book", slowly)
+    monkeypatch.setattr(editing_books, "create_book", slowly)
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(client.post, "/v1/books", json={"name": name}, headers=key)
         assert began.wait(30)

@@ -12,16 +12,18 @@ import pytest
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
+from service.actions.attaching import Attachment
 from service.actions.copying import Copy
-from service.actions.editing import Ordered
+from service.actions.editing_entries import Ordered
 from service.actions.exporting import ExportReport
 from service.actions.full_backup import RestoreReport
-from service.actions.hosting import Attached, Attachment, Host, HostBody
+from service.actions.hosting import Host, HostBody
 from service.actions.importing import ImportReport
-from service.actions.living import Discarded
 from service.actions.paging import Page
 from service.actions.requests import LoggedRequest, WholeRequest
+from service.actions.resolving import Attached
 from service.actions.reviewing import Health
+from service.actions.undoing import Discarded
 from service.api import about, entries, examples, hosts, living, tools
 from service.lore.answer import FetchAnswer, RetrieveAnswer, SearchAnswer
 from service.lore.book import Book, Entry

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from fastapi.testclient import TestClient
 
-from service.actions import editing, idempotency
+from service.actions import editing_books, idempotency
 from service.api import refusals
 from service.api.problem_types import PROBLEM_TYPES, TYPES
 from service.api.problems import TYPE_OF
@@ -75,7 +75,7 @@ def test_errors_become_problems(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(editing, "read_book", fail)
+    monkeypatch.setattr(editing_books, "read_book", fail)
     answer = client.get("/v1/books/bakiru")
     problem = answer.json()
     assert answer.headers["content-type"] == "application/problem+json"

@@ -13,7 +13,7 @@ from anyio.to_thread import current_default_thread_limiter
 from fastapi.testclient import TestClient
 from httpx import Response
 
-from service.actions import editing
+from service.actions import editing_books
 from service.api import queueing
 
 LONG = 60.0
@@ -26,14 +26,14 @@ class Stuck:
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self._began, self._go_on = Semaphore(0), Event()
         self._pool = ThreadPoolExecutor(16)
-        list_books = editing.list_books
+        list_books = editing_books.list_books
 
         def stay(*given: Any, **named: Any) -> Any:
             self._began.release()
             assert self._go_on.wait(LONG)
             return list_books(*given, **named)
 
-        patch.setattr(editing, "list_books", stay)
+        patch.setattr(editing_books, "list_books", stay)
 
     def send(self, client: TestClient, *call: str, **body: Any) -> Future[Response]:
         """Send a request that will get stuck, or wait for a thread."""

@@ -11,7 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from embeddings.embedder import Embedder, EmbedderError
-from service.actions import editing
+from service.actions import editing_books
 from service.api.app import create_app
 from service.formats import NAMES, WRITTEN
 from service.lore.errors import Unavailable
@@ -77,7 +77,7 @@ def test_alive_while_all_threads_are_taken(service: Callable[..., TestClient]) -
         raise Unavailable("enough")
 
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(1) as pool:
-        patch.setattr(editing, "list_books", slowly)
+        patch.setattr(editing_books, "list_books", slowly)
         waiting = pool.submit(client.get, "/v1/books")
         assert began.wait(30)
         assert client.get("/healthz").status_code == 200
@@ -91,7 +91,7 @@ def test_not_ready_without_the_database(client: TestClient, monkeypatch: pytest.
     def fail(*_: object, **__: object) -> None:
         raise Unavailable("the database is gone")
 
-    monkeypatch.setattr(editing, "list_books", fail)
+    monkeypatch.setattr(editing_books, "list_books", fail)
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json()["type"]) == (503, "/problems/overloaded")
 

@@ -7,8 +7,9 @@ from contextlib import nullcontext
 
 import pytest
 
-from service.actions import living
-from service.actions.living import Draft, Origin
+from service.actions import model_writing
+from service.actions.drafting import Draft
+from service.actions.model_writing import Origin
 from service.actions.runtime import running
 from service.cli import client
 from tests.cli.conftest import Worldbook
@@ -32,7 +33,7 @@ def gate(worldbook: Worldbook) -> str:
     with running(client.configured()) as runtime:
         for reply, title, content in (("r1", "The Gate", "Shut."), ("r2", "The Ruin", "Broken.")):
             origin = Origin(conversation="c-81", turn=7, response_id=reply)
-            living.write(runtime, origin, [book], Draft(title=title, content=content, handle=handle))
+            model_writing.write(runtime, origin, [book], Draft(title=title, content=content, handle=handle))
     return handle
 
 

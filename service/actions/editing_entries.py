@@ -1,4 +1,4 @@
-"""Books and entries: create, list, read, change, order, delete.
+"""Entries of a book: add, list, read, change, order, delete.
 
 Each write is one transaction that raises the book's version by exactly one. `if_match` is the version that the caller
 read; another one stored means `VersionMismatch` and nothing changed; None: the last write wins.
@@ -7,24 +7,23 @@ read; another one stored means `VersionMismatch` and nothing changed; None: the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from service.actions.cleaning import cleaned_book, cleaned_entries, cleaned_entry
-from service.actions.limiting import check_servers, most_entries
-from service.actions.merging import merged
+from service.actions.cleaning import cleaned_entries, cleaned_entry
+from service.actions.limiting import at_most, check_servers, most_entries
+from service.actions.merging import patched, resolved
 from service.actions.paging import Page, after, checked_limit, page_of
-from service.actions.presenting import OWNER, presented, presented_entries, with_counts
+from service.actions.presenting import OWNER, presented, presented_entries
 from service.actions.runtime import Runtime
-from service.lore.book import STRICT, Book, Dialect, Entry, Tier
-from service.lore.errors import FieldError, Invalid, LimitExceeded, VersionMismatch
+from service.lore.book import STRICT, Book, Entry, Tier
+from service.lore.errors import FieldError, Invalid, VersionMismatch
 from service.store import books
 from service.store import entries as stored
 from service.store.engine import reading, writing
-from service.validation import dump, validate
+from service.validation import validate
 
-_BOOK_FIELDS = ("name", "description", "dialect", "enabled", "settings", "channels", "extensions")
-_ENTRY_FIELDS = ("title", "content", "aliases", "gist", "tier", "enabled", "trigger", "extensions")
+_WRITABLE = ("title", "content", "aliases", "gist", "tier", "enabled", "trigger", "extensions")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,87 +48,6 @@ class Ordered:
     """What the book's canon costs every turn."""
 
 
-def create_book(rt: Runtime, book: Book) -> Book:
-    """A new book, with its entries when it has some.
-
-    Raises `Invalid`, `NameTaken`, and `LimitExceeded` for too many books or entries.
-    """
-    new = cleaned_book(book)
-    entries = cleaned_entries(book.entries or (), book.dialect, "#/entries")
-    _at_most(len(entries), most_entries(rt, book.dialect), "entries in a book")
-    now = rt.now()
-    with writing(rt.engine) as conn:
-        _at_most(books.count(conn, OWNER) + 1, rt.settings.max_books, "books")
-        book_id = books.insert_book(conn, OWNER, new, now)
-        added = stored.add(conn, book_id, 1, entries, now)
-        found = books.read(conn, OWNER, book_id)
-        conn.commit()
-    rt.backlog.nudge(book_id)
-    return presented(rt, replace(found, entries=None if book.entries is None else added))
-
-
-def list_books(
-    rt: Runtime,
-    *,
-    limit: int = 50,
-    cursor: str | None = None,
-    q: str | None = None,
-    dialect: Dialect | None = None,
-    sort: books.Sort = "name",
-) -> Page[Book]:
-    """Books whose name or description holds `q`, without entries; their token counts are zero, to keep it quick."""
-    newest_first = sort == "-updated_at"
-    with reading(rt.engine) as conn:
-        found = books.page(
-            conn,
-            OWNER,
-            q=q,
-            dialect=dialect,
-            sort=sort,
-            after=after(cursor, sort, str, str),
-            limit=checked_limit(limit) + 1,
-        )
-    page = page_of(found, limit, sort, lambda book: ((book.updated_at if newest_first else book.name), book.id))
-    return replace(page, items=tuple(with_counts(rt, page.items)))
-
-
-def read_book(rt: Runtime, book_id: str, *, entries: bool = False) -> Book:
-    """The book, and its entries in list order when asked for. Raises `NotFound`."""
-    with reading(rt.engine) as conn:
-        book = books.read(conn, OWNER, book_id)
-        if entries:
-            book = books.load(conn, [book_id])[0].book
-    return presented(rt, book)
-
-
-def change_book(rt: Runtime, book_id: str, patch: Mapping[str, Any], if_match: int | None = None) -> Book:
-    """Merge the patch (RFC 7396) into the book: what it does not name stays, null means the default.
-
-    Raises `NotFound`, `Invalid`, `NameTaken`, `VersionMismatch`.
-    """
-    if patch.get("entries") is not None:
-        remedy = "change the entries themselves"
-        raise Invalid([FieldError(pointer="#/entries", detail="not changed with the book", remedy=remedy)])
-    with writing(rt.engine) as conn:
-        books.advance(conn, OWNER, book_id, rt.now(), if_match)
-        current = books.read(conn, OWNER, book_id)
-        book = cleaned_book(_patched(current, resolved(patch), _BOOK_FIELDS))
-        if book.dialect != current.dialect:
-            remedy = "export it, and import the file as a book of that dialect"
-            raise Invalid([FieldError(pointer="#/dialect", detail="a book keeps its dialect", remedy=remedy)])
-        books.update_book(conn, book_id, book)
-        found = books.read(conn, OWNER, book_id)
-        conn.commit()
-    return presented(rt, found)
-
-
-def delete_book(rt: Runtime, book_id: str, if_match: int | None = None) -> None:
-    """Delete the book and detach it from every host; its id never comes back. Raises `NotFound`, `VersionMismatch`."""
-    with writing(rt.engine) as conn:
-        books.delete_book(conn, OWNER, book_id, if_match)
-        conn.commit()
-
-
 def add_entries(rt: Runtime, book_id: str, entries: Sequence[Entry], if_match: int | None = None) -> tuple[Entry, ...]:
     """Append the entries, all or none; answers them as stored.
 
@@ -137,13 +55,13 @@ def add_entries(rt: Runtime, book_id: str, entries: Sequence[Entry], if_match: i
     """
     if not entries:
         raise Invalid([FieldError(pointer="#", detail="no entries", remedy="send at least one")])
-    _at_most(len(entries), rt.settings.max_entries_a_call, "entries in one call")
+    at_most(len(entries), rt.settings.max_entries_a_call, "entries in one call")
     now = rt.now()
     with writing(rt.engine) as conn:
         version = books.advance(conn, OWNER, book_id, now, if_match)
         dialect = books.read(conn, OWNER, book_id).dialect
         new = cleaned_entries(entries, dialect, "#")
-        _at_most(len(stored.order(conn, book_id)) + len(new), most_entries(rt, dialect), "entries in a book")
+        at_most(len(stored.order(conn, book_id)) + len(new), most_entries(rt, dialect), "entries in a book")
         added = stored.add(conn, book_id, version, new, now)
         check_servers(rt, conn, book_id)
         conn.commit()
@@ -213,7 +131,7 @@ def change_entry(
     inner = patch.get("trigger")
     if isinstance(inner, Mapping):
         patch = {**patch, "trigger": resolved(inner)}
-    return _put(rt, book_id, entry_id, lambda found: _patched(found, patch, _ENTRY_FIELDS), if_match)
+    return _put(rt, book_id, entry_id, lambda found: patched(found, patch, _WRITABLE), if_match)
 
 
 def delete_entry(rt: Runtime, book_id: str, entry_id: int, if_match: int | None = None) -> None:
@@ -299,21 +217,6 @@ def _put(rt: Runtime, book_id: str, entry_id: int, change: Any, if_match: int | 
     return presented_entries(rt, book_id, [new])[0]
 
 
-def resolved(patch: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The patch; one that selects channels also settles the names that stood for no known channel (SPEC T9)."""
-    channels = patch.get("channels")
-    if isinstance(channels, Mapping) and "ids" in channels and "unresolved" not in channels:
-        return {**patch, "channels": {**channels, "unresolved": []}}
-    return patch
-
-
-def _patched(current: Any, patch: Mapping[str, Any], writable: Sequence[str]) -> Any:
-    """`current` with the patch merged into what the author may write; the service's own fields are ignored."""
-    theirs = {item.name for item in fields(current)} - set(writable)
-    before = {name: value for name, value in dump(current).items() if name in writable}
-    return validate(type(current), merged(before, {name: new for name, new in patch.items() if name not in theirs}))
-
-
 def _one(found: Mapping[int, Entry], book_id: str, entry_id: int) -> Entry:
     if entry_id not in found:
         raise stored.absent(book_id, [entry_id])
@@ -341,10 +244,3 @@ def _place(to: Literal["top", "bottom"] | int, most: int) -> int:
         )
         raise Invalid([fault])
     return to
-
-
-def _at_most(count: int, limit: int, what: str) -> None:
-    if count > limit:
-        raise LimitExceeded(
-            f"{count:,} {what}; at most {limit:,} are allowed", limit=limit, actual=count, remedy="Send or keep fewer."
-        )
