@@ -18,9 +18,11 @@ import orjson
 from sqlalchemy import Engine
 
 from service.actions.owning import OWNER
-from service.lore.answer import EntryTrace, LorebookGroups, Prompt, RetrieveAnswer, Section
+from service.lore.activation.answer import LorebookGroups
+from service.lore.answer import Prompt, RetrieveAnswer, Section
 from service.lore.book import handle_of
 from service.lore.errors import WorldbookError
+from service.lore.traces import EntryTrace
 from service.lore.unlisted import Unlisted
 from service.settings import Settings
 from service.store import requests, states, writes

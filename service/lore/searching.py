@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from service.lore import rendering
-from service.lore.answer import SearchItem
+from service.lore.lookups import SearchItem
 from service.lore.naming import find_named
 from service.lore.open_book import AttachedBook, world_books
 from service.lore.ranking import Meaning, rank
