@@ -12,10 +12,13 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 
+import numpy as np
+
 from embeddings import background, catalog, noise
-from embeddings.calibration import Calibration, Floor, statistics
+from embeddings.calibration import Calibration, Floor
 from embeddings.embedder import Embedder, EmbedderError, EmbeddingSpace, Vectors
 
+DIRECTIONS = 20
 Tell = Callable[[int, int], None]
 """Called with the number of texts embedded so far and of all."""
 
@@ -39,6 +42,24 @@ def calibrate(embedder: Embedder, texts: Mapping[str, Sequence[str]], tell: Tell
     passages = [watched.embed_passages(list(lines)) for lines in texts.values()]
     measured = statistics(queries, passages)
     return replace(measured, floor=chosen or noise.floor(watched, measured, queries, made))
+
+
+def statistics(queries: Sequence[Vectors], passages: Sequence[Vectors]) -> Calibration:
+    """Means and directions, from the vectors of the same sentences as queries and as passages, an array a language.
+
+    The directions are the top right singular vectors of the means of languages, queries and passages stacked, each
+    side centred. Raises ValueError when there are fewer than two languages.
+    """
+    if len(queries) < 2:
+        raise ValueError("directions of languages need sentences in at least two of them")
+    means, sides = [], []
+    for side in (queries, passages):
+        mean = np.concatenate(side).mean(axis=0, dtype=np.float64)
+        means.append(mean.astype(np.float32))
+        sides.append(np.array([rows.mean(axis=0, dtype=np.float64) - mean for rows in side]))
+    _, strengths, directions = np.linalg.svd(np.concatenate(sides), full_matrices=False)
+    count = min(DIRECTIONS, int((strengths > 1e-6 * strengths[0]).sum()))
+    return Calibration(mu_query=means[0], mu_passage=means[1], directions=directions[:count].astype(np.float32))
 
 
 @dataclass

@@ -18,7 +18,6 @@ import logging
 import math
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -32,7 +31,6 @@ from embeddings.embedder import Embedder, EmbeddingSpace, Vectors
 
 log = logging.getLogger(__name__)
 
-DIRECTIONS = 20
 UNCALIBRATED = "any message matches the nearest entries, whatever it says, until `worldbook calibrate` was run"
 """What a model without constants does, and the remedy."""
 
@@ -130,31 +128,6 @@ class Calibration:
             return None
         shapes = {loaded.mu_query.shape, loaded.mu_passage.shape, loaded.directions.shape[1:]}
         return loaded if shapes == {(space.dimension,)} else None
-
-
-def fit(embedder: Embedder, texts: Mapping[str, Sequence[str]]) -> Calibration:
-    """`statistics` of a model, from the same sentences in several languages. Raises EmbedderError, ValueError."""
-    queries = [embedder.embed_queries(list(lines)) for lines in texts.values()]
-    passages = [embedder.embed_passages(list(lines)) for lines in texts.values()]
-    return statistics(queries, passages)
-
-
-def statistics(queries: Sequence[Vectors], passages: Sequence[Vectors]) -> Calibration:
-    """Means and directions, from the vectors of the same sentences as queries and as passages, an array a language.
-
-    The directions are the top right singular vectors of the means of languages, queries and passages stacked, each
-    side centred. Raises ValueError when there are fewer than two languages.
-    """
-    if len(queries) < 2:
-        raise ValueError("directions of languages need sentences in at least two of them")
-    means, sides = [], []
-    for side in (queries, passages):
-        mean = np.concatenate(side).mean(axis=0, dtype=np.float64)
-        means.append(mean.astype(np.float32))
-        sides.append(np.array([rows.mean(axis=0, dtype=np.float64) - mean for rows in side]))
-    _, strengths, directions = np.linalg.svd(np.concatenate(sides), full_matrices=False)
-    count = min(DIRECTIONS, int((strengths > 1e-6 * strengths[0]).sum()))
-    return Calibration(mu_query=means[0], mu_passage=means[1], directions=directions[:count].astype(np.float32))
 
 
 def shipped(space: EmbeddingSpace) -> Calibration | None:

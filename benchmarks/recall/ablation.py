@@ -14,9 +14,10 @@ import numpy as np
 
 from benchmarks.recall import conversations, lore
 from benchmarks.recall.bench import Bench, by_language, flat
-from benchmarks.recall.goals import EVERY, R1, R5, R8, best_of, every, gold_scores, small_talk_trial
+from benchmarks.recall.claimed import best_of, gold_scores, small_talk_trial
 from benchmarks.recall.lab import Result, average
-from benchmarks.recall.measures import claims, mean
+from benchmarks.recall.measures import R1, R5, R8, claims, mean
+from benchmarks.recall.recalled import EVERY, every
 from benchmarks.recall.systems import CHAIN, System
 from benchmarks.recall.trials import BOOKS, Trial, book_in
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from benchmarks.recall import conversations, lore
 from benchmarks.recall.ablation import lore_figures
 from benchmarks.recall.bench import Bench, by_language, flat
-from benchmarks.recall.goals import R1, R5, SIZES, best_of, gold_scores, small_talk_trial
+from benchmarks.recall.claimed import SIZES, best_of, gold_scores, small_talk_trial
 from benchmarks.recall.lab import average
-from benchmarks.recall.measures import mean
+from benchmarks.recall.measures import R1, R5, mean
 from benchmarks.recall.systems import CHAIN, SERVED, System
 from benchmarks.recall.trials import BOOKS, DRAWS, book_in, mixed_book
 

@@ -43,11 +43,6 @@ def names(part: Part) -> list[str]:
     return lines[0 if part == "choosing" else 1 :: 2]
 
 
-def name_languages() -> list[str]:
-    """Languages that have messages about a name."""
-    return list(_read("name_questions"))
-
-
 def name_questions(language: str) -> list[str]:
     """Short messages that ask about `{name}`."""
     lines: list[str] = _read("name_questions")[language]

@@ -7,8 +7,9 @@ has no recall; `claims` tells whether anything was found for it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any
 
 Measure = Callable[[Sequence[int], Set[int]], float]
 
@@ -78,3 +79,17 @@ def mean(numbers: Iterable[float]) -> float:
     """The mean, or nan of nothing."""
     values = list(numbers)
     return sum(values) / len(values) if values else math.nan
+
+
+R1, R5, R8 = Recall(1), Recall(5), Recall(8)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """The figures of a goal, in the order of its row; nan where the bare model has none."""
+
+    ours: tuple[float, ...]
+    bare: tuple[float, ...]
+    asks: int
+    """Conversations that were asked."""
+    detail: Mapping[str, Any] = field(default_factory=dict)

@@ -11,7 +11,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.recall.goals import Goal, Measured
+from benchmarks.recall.goals import Goal
+from benchmarks.recall.measures import Measured
 
 _MET = {"no": "NO", "floor": "yes", "ambitious": "yes, ambitious"}
 

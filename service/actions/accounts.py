@@ -10,8 +10,10 @@ from typing import Any
 
 import orjson
 
-from service.lore.answer import EntryTrace, LorebookGroups, Prompt, RetrieveAnswer, Section
+from service.lore.activation.answer import LorebookGroups
+from service.lore.answer import Prompt, RetrieveAnswer, Section
 from service.lore.book import handle_of
+from service.lore.traces import EntryTrace
 from service.lore.unlisted import Unlisted
 from service.validation import adapter
 

@@ -14,8 +14,10 @@ from threading import Condition, Lock, Thread
 
 from sqlalchemy import Engine
 
-from service.lore.answer import EntryTrace, FetchAnswer, Retrieved
+from service.lore.answer import Retrieved
 from service.lore.errors import WorldbookError
+from service.lore.lookups import FetchAnswer
+from service.lore.traces import EntryTrace
 from service.store import usage
 from service.store.engine import writing
 from service.store.usage import Count, EntryKey, TurnKey

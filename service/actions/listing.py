@@ -10,8 +10,8 @@ from service.actions.paging import after, page_of
 from service.actions.presenting import default_tokenizer
 from service.actions.runtime import Runtime
 from service.lore import listing
-from service.lore.answer import ListAnswer
 from service.lore.errors import FieldError, Invalid
+from service.lore.lookups import ListAnswer
 from service.lore.open_book import AttachedBook
 
 LINES = 50

@@ -18,17 +18,10 @@ from service.actions.runtime import Runtime
 from service.actions.scoping import mint, scope_of
 from service.lore import fetching, retrieval, searching
 from service.lore.activation.state import EMPTY, State
-from service.lore.answer import (
-    Degraded,
-    FetchAnswer,
-    RetrieveAnswer,
-    Retrieved,
-    Run,
-    SearchAnswer,
-    Timings,
-)
+from service.lore.answer import Degraded, RetrieveAnswer, Retrieved, Run, Timings
 from service.lore.book import WORLD
 from service.lore.errors import FieldError, Invalid
+from service.lore.lookups import FetchAnswer, SearchAnswer
 from service.lore.open_book import AttachedBook
 from service.lore.queries import Query
 from service.lore.ranking import SPELLING, Meaning

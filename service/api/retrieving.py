@@ -12,7 +12,8 @@ from service.api.answers import as_json
 from service.api.deps import BearerScope, RequestId, Rt, with_scope
 from service.api.documenting import answering, routes_of
 from service.api.examples import retrieving as examples
-from service.lore.answer import FetchAnswer, RetrieveAnswer, SearchAnswer
+from service.lore.answer import RetrieveAnswer
+from service.lore.lookups import FetchAnswer, SearchAnswer
 from service.lore.request import FetchRequest, RetrieveRequest, SearchRequest
 
 router = routes_of("Retrieval")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from service.formats.keys import is_regex, split
-from service.formats.names import is_blank, text, truth
+from service.formats.names import as_object, is_blank, text, truth
 from service.formats.sillytavern_entry import written
 from service.formats.sillytavern_fields import (
     DEFAULTS,
@@ -59,7 +59,7 @@ def to_book_entry(raw: Mapping[str, Any]) -> dict[str, Any]:
 
     Differs from the program on purpose: null stays null, and a rule for the case is told to other readers too.
     """
-    extensions = dict(_object(raw.get("extensions")))
+    extensions = dict(as_object(raw.get("extensions")))
     extensions |= {book_name: raw[name] for book_name, name in EXTENSIONS.items() if name in raw}
     extensions["position"] = position = raw.get("position", 0)
     if "probability" in raw and "useProbability" not in raw:
@@ -104,7 +104,7 @@ def edited(raw: Mapping[str, Any], entry: Entry, place: int, dialect: Dialect) -
     if "caseSensitive" in changed:
         row["case_sensitive"] = changed["caseSensitive"]
     if within:
-        row["extensions"] = {**_object(raw.get("extensions")), **within}
+        row["extensions"] = {**as_object(raw.get("extensions")), **within}
     if after["disable"] != before["disable"]:
         row |= {"enabled": not after["disable"]} | ({"disable": after["disable"]} if "disable" in row else {})
     return row
@@ -112,7 +112,7 @@ def edited(raw: Mapping[str, Any], entry: Entry, place: int, dialect: Dialect) -
 
 def settings_without_home(raw: Mapping[str, Any], place: int) -> Iterator[str]:
     """The names, as they stand in the file, of what an entry sets and a world book has no use for."""
-    extensions = _object(raw.get("extensions"))
+    extensions = as_object(raw.get("extensions"))
     for name in without_home(from_book_entry(raw, place)):
         if name.startswith("extensions."):
             if name.removeprefix("extensions.") not in _SPELLED:
@@ -174,7 +174,3 @@ def _number(value: object) -> object:
         return value
     shown = (text(value) or "").strip()
     return int(shown) if re.fullmatch(r"-?[0-9]{1,15}", shown) else DEFAULTS["order"]
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

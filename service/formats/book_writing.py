@@ -10,8 +10,8 @@ from typing import Any
 from service.formats.book_entry import decorators, edited, is_foreign, logic_decorators, means_regex, to_book_entry
 from service.formats.converting import CHARACTER_BOOK as KEPT
 from service.formats.converting import as_character_book
-from service.formats.names import book_name, text
-from service.formats.rows import MAX_DESCRIPTION
+from service.formats.names import as_object, text
+from service.formats.rows import changed_names
 from service.formats.sillytavern_entry import new
 from service.formats.sillytavern_fields import is_book_entry
 from service.formats.triggering import changed_settings
@@ -33,7 +33,7 @@ def write(book: Book, version: int) -> dict[str, Any]:
     Only when the order of our book is another than what the file says, the entries stand in the order of our book.
     """
     book = as_character_book(book)
-    file = _object(book.extensions.get(KEPT))
+    file = as_object(book.extensions.get(KEPT))
     written = _rows(file, book, version)
     ranked = sorted(range(len(written)), key=lambda place: (rank(written[place].row, place), place))
     listed = [written[place].number for place in ranked if written[place].number is not None]
@@ -44,7 +44,7 @@ def write(book: Book, version: int) -> dict[str, Any]:
 
 def rank(row: Mapping[str, Any], place: int) -> float:
     """Where an entry stands in the list: SillyTavern's `display_index`, else its place in the file."""
-    stated = text(_object(row.get("extensions")).get("display_index")) or ""
+    stated = text(as_object(row.get("extensions")).get("display_index")) or ""
     try:
         return float(stated) if isfinite(float(stated)) else place
     except ValueError:
@@ -65,8 +65,8 @@ def _rows(file: Mapping[str, Any], book: Book, version: int) -> list[_Written]:
     placed: dict[int, _Written] = {}
     added: list[_Written] = []
     for number, entry in enumerate(book.entries or ()):
-        kept = _object(entry.extensions.get(KEPT))
-        place, raw = kept.get("place"), _object(kept.get("entry"))
+        kept = as_object(entry.extensions.get(KEPT))
+        place, raw = kept.get("place"), as_object(kept.get("entry"))
         place = place if isinstance(place, int) and 0 <= place < len(slots) else None
         if raw:
             row = _written(
@@ -138,7 +138,7 @@ def _in_order(written: Sequence[_Written]) -> list[_Written]:
 
 
 def _at(row: dict[str, Any], place: int) -> dict[str, Any]:
-    extensions = _object(row.get("extensions"))
+    extensions = as_object(row.get("extensions"))
     if extensions.get("display_index") is None:
         return row
     return {**row, "extensions": {**extensions, "display_index": place}}
@@ -148,17 +148,8 @@ def _file(file: Mapping[str, Any], book: Book, rows: list[dict[str, Any]]) -> di
     if not file:
         described = {"description": book.description} if book.description else {}
         return {"name": book.name, **described, **changed_settings({}, book), "extensions": {}, "entries": rows}
-    result = {**file, "entries": rows, **changed_settings(file, book)}
-    if book_name(file.get("name")) not in ("", book.name):
-        result["name"] = book.name
-    if (text(file.get("description")) or "")[:MAX_DESCRIPTION] != book.description:
-        result["description"] = book.description
-    return result
+    return {**file, "entries": rows, **changed_settings(file, book), **changed_names(file, book)}
 
 
 def _shown(given: object) -> str:
     return str(given) if isinstance(given, (int, str)) and not isinstance(given, bool) else ""
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

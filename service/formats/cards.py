@@ -13,7 +13,7 @@ from typing import Any, Literal
 from service.formats import character_book
 from service.formats.book_writing import write as write_book
 from service.formats.format import Format
-from service.formats.names import book_name, text
+from service.formats.names import as_object, book_name, text
 from service.formats.report import FormatName, ImportWarning, Reading
 from service.formats.sillytavern_fields import SPELLED_IN_BOOKS
 from service.lore.book import Book
@@ -60,7 +60,7 @@ def read(value: Any) -> Reading:
     """
     data = _data(value)
     format = FormatName(name=NAME, version=_stated(value))
-    extensions = _object(data.get("extensions"))
+    extensions = as_object(data.get("extensions"))
     given, other = data.get("character_book"), extensions.get("character_book")
     warnings = [*_newer(format.version)]
     if given is None and isinstance(other, dict):
@@ -104,7 +104,7 @@ FORMAT = Format(name=NAME, recognise=recognise, telling=frozenset({"spec"}), rea
 def _data(card: Mapping[str, Any]) -> Mapping[str, Any]:
     """What the card says, under the names of V2."""
     if isinstance(card.get("data"), dict):
-        return _object(card["data"])
+        return as_object(card["data"])
     named = _PYGMALION if "char_name" in card else {}
     return {named.get(name, name): value for name, value in card.items() if name not in {"spec", "spec_version"}}
 
@@ -126,7 +126,3 @@ def _newer(version: str | None) -> Iterator[ImportWarning]:
 
 def _warning(kind: str, detail: str) -> ImportWarning:
     return ImportWarning(kind=kind, detail=detail)
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -22,7 +22,7 @@ from service.formats.book_writing import logic_in_content, rank, write
 from service.formats.converting import CHARACTER_BOOK as KEPT
 from service.formats.converting import WORLD_INFO, unheld
 from service.formats.format import Format
-from service.formats.names import book_name, keys_of, text, truth
+from service.formats.names import as_object, book_name, keys_of, text, truth
 from service.formats.report import FormatName, ImportWarning, NoHome, Reading, counted
 from service.formats.rows import Row, bounded, gather, keyed, reading
 from service.formats.sillytavern_fields import SPELLED_IN_BOOKS, from_book_entry, is_book_entry, is_enabled
@@ -105,11 +105,13 @@ def losses(book: Book, version: Version) -> tuple[NoHome, ...]:
     """
     lost = list(unheld(book, KEPT, WORLD_INFO))
     if KEPT not in book.extensions:
-        file = _object(book.extensions.get(WORLD_INFO))
+        file = as_object(book.extensions.get(WORLD_INFO))
         lost += ["originalData"] if file.get("originalData") is not None else []
-        lost += [name for slot in _object(file.get("entries")).values() for name in lost_in_book_entry(_object(slot))]
+        lost += [
+            name for slot in as_object(file.get("entries")).values() for name in lost_in_book_entry(as_object(slot))
+        ]
     for entry in book.entries or ():
-        kept = _object(entry.extensions.get(KEPT))
+        kept = as_object(entry.extensions.get(KEPT))
         if entry.trigger is not None:
             lost += ["characterFilter"] if entry.trigger.characters != EVERYONE else []
         if not kept and entry.trigger is not None:
@@ -137,7 +139,7 @@ FORMATS = tuple(
 
 
 def _world_info(entry: Entry) -> Mapping[str, Any]:
-    return _object(_object(entry.extensions.get(WORLD_INFO)).get("entry"))
+    return as_object(as_object(entry.extensions.get(WORLD_INFO)).get("entry"))
 
 
 def _is_world_info(row: Mapping[str, Any]) -> bool:
@@ -198,7 +200,3 @@ def _row(version: Version, place: int, raw: dict[str, Any]) -> Row:
 def _told(found: list[str]) -> Iterator[tuple[str, str]]:
     if found:
         yield "decorator", f"the content begins with {', '.join(dict.fromkeys(found))}, which the model will read"
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

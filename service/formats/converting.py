@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from service.formats.book_entry import to_book_entry
-from service.formats.names import book_name
+from service.formats.names import as_object, book_name
 from service.formats.sillytavern_fields import from_book_entry
 from service.lore.book import Book, BookSettings, Entry
 from service.lore.trigger import EVERYWHERE, Channels
@@ -26,7 +26,7 @@ CHARACTER_BOOK = "character_book"
 def as_world_info(book: Book) -> Book:
     """The book as if all of it had been read from SillyTavern's world info."""
     entries = book.entries or ()
-    file = _object(book.extensions.get(CHARACTER_BOOK))
+    file = as_object(book.extensions.get(CHARACTER_BOOK))
     if WORLD_INFO in book.extensions or not file:
         return replace(book, entries=tuple(_world_info_entry(entry, {}) for entry in entries))
     slots = _list(file.get("entries"))
@@ -45,10 +45,10 @@ def as_world_info(book: Book) -> Book:
 def as_character_book(book: Book) -> Book:
     """The book as if all of it had been read from a character book."""
     entries = book.entries or ()
-    file = _object(book.extensions.get(WORLD_INFO))
+    file = as_object(book.extensions.get(WORLD_INFO))
     if CHARACTER_BOOK in book.extensions or not file:
         return replace(book, entries=tuple(_book_entry(entry, {}) for entry in entries))
-    order = _object(file.get("entries"))
+    order = as_object(file.get("entries"))
     places = {key: place for place, key in enumerate(order)}
     slots = [to_book_entry(slot) if isinstance(slot, Mapping) else None for slot in order.values()]
     kept = {"extensions": {}, **{name: value for name, value in file.items() if name != "originalData"}}
@@ -62,8 +62,8 @@ def as_character_book(book: Book) -> Book:
 
 def lost_in_world_info(entry: Entry) -> Iterator[str]:
     """The names of what an entry of a character book says and world info cannot: an id that is no number."""
-    kept = _object(entry.extensions.get(CHARACTER_BOOK))
-    given = _object(kept.get("entry")).get("id")
+    kept = as_object(entry.extensions.get(CHARACTER_BOOK))
+    given = as_object(kept.get("entry")).get("id")
     if WORLD_INFO not in entry.extensions and given is not None and not isinstance(given, int):
         yield "id"
 
@@ -88,8 +88,8 @@ def _channels(book: Book) -> Iterator[Channels]:
 
 def _world_info_entry(entry: Entry, keys: Mapping[int, str]) -> Entry:
     """`keys` are those of the places in the file; an entry of another file has none and is given one."""
-    kept = _object(entry.extensions.get(CHARACTER_BOOK))
-    place, raw = kept.get("place"), _object(kept.get("entry"))
+    kept = as_object(entry.extensions.get(CHARACTER_BOOK))
+    place, raw = kept.get("place"), as_object(kept.get("entry"))
     if not raw or WORLD_INFO in entry.extensions:
         return entry
     place = place if isinstance(place, int) else -1
@@ -99,8 +99,8 @@ def _world_info_entry(entry: Entry, keys: Mapping[int, str]) -> Entry:
 
 
 def _book_entry(entry: Entry, places: Mapping[str, int]) -> Entry:
-    kept = _object(entry.extensions.get(WORLD_INFO))
-    key, raw = kept.get("key"), _object(kept.get("entry"))
+    kept = as_object(entry.extensions.get(WORLD_INFO))
+    key, raw = kept.get("key"), as_object(kept.get("entry"))
     if not raw or CHARACTER_BOOK in entry.extensions:
         return entry
     place = places.get(key) if isinstance(key, str) else None
@@ -110,7 +110,7 @@ def _book_entry(entry: Entry, places: Mapping[str, int]) -> Entry:
 
 def _keys(slots: Sequence[Any], entries: Sequence[Entry]) -> dict[int, str]:
     """The key of each place: the id that the entry there gives itself, else a number that is free."""
-    kept = [_object(entry.extensions.get(CHARACTER_BOOK)) for entry in entries]
+    kept = [as_object(entry.extensions.get(CHARACTER_BOOK)) for entry in entries]
     at = {each.get("place"): each.get("entry") for each in kept if isinstance(each.get("place"), int)}
     wanted = [_id(slot if slot is not None else at.get(place)) for place, slot in enumerate(slots)]
     asked = set(wanted)
@@ -126,10 +126,6 @@ def _keys(slots: Sequence[Any], entries: Sequence[Entry]) -> dict[int, str]:
 def _id(row: object) -> str | None:
     given = row.get("id") if isinstance(row, Mapping) else None
     return str(given) if isinstance(given, int) and not isinstance(given, bool) and given >= 0 else None
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _list(value: object) -> Sequence[Any]:

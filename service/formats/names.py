@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 from service.formats.keys import is_regex, split
 from service.lore.text import clean_line, fold
@@ -26,6 +27,11 @@ def text(value: object) -> str | None:
     if isinstance(value, str):
         return value
     return json.dumps(value) if isinstance(value, (bool, int, float)) else None
+
+
+def as_object(value: object) -> Mapping[str, Any]:
+    """The object that stands in a field; an empty one where something else stands, or nothing."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def truth(value: object) -> bool:

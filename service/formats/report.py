@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from service.formats.names import Keys
-from service.lore.book import STRICT, Book
+from service.lore.book import Book
+from service.lore.strict import STRICT
 
 Container = Literal["json", "png", "charx", "byaf"]
 SkippedKind = Literal["not_an_entry", "no_content", "too_long", "invalid", "duplicate"]

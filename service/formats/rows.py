@@ -187,6 +187,16 @@ def kept_of_file(file: Mapping[str, Any], field: str, rows: Sequence[Any], found
     return {**file, field: {str(place): row for place, row in enumerate(rows) if place not in inside}}
 
 
+def changed_names(file: Mapping[str, Any], book: Book) -> dict[str, Any]:
+    """Name and description of the book, as far as they are others than those that the file was read with."""
+    found: dict[str, Any] = {}
+    if names.book_name(file.get("name")) not in ("", book.name):
+        found["name"] = book.name
+    if (names.text(file.get("description")) or "")[:MAX_DESCRIPTION] != book.description:
+        found["description"] = book.description
+    return found
+
+
 def _entry(row: Row, content: str, aliases: tuple[str, ...]) -> Entry:
     return Entry(
         title=names.title(row.titles, aliases, content),

@@ -14,9 +14,9 @@ from typing import Any
 
 from service.formats.converting import CHARACTER_BOOK, as_world_info, lost_in_world_info, unheld
 from service.formats.format import Format
-from service.formats.names import book_name, text
+from service.formats.names import as_object, book_name, text
 from service.formats.report import FormatName, ImportWarning, NoHome, Reading, counted
-from service.formats.rows import MAX_DESCRIPTION, Row, bounded, gather, kept, keyed, reading
+from service.formats.rows import Row, bounded, changed_names, gather, kept, keyed, reading
 from service.formats.sillytavern_entry import is_constant, new, primary, secondary, titles, written
 from service.formats.sillytavern_fields import from_book_entry, is_book_entry, is_enabled, without_home
 from service.formats.triggering import changed_settings
@@ -73,8 +73,8 @@ def write(book: Book) -> dict[str, Any]:
     `displayIndex` is rewritten only when the order of the book is another than the file says.
     """
     book = as_world_info(book)
-    file = _object(book.extensions.get(NAME))
-    order = _object(file.get("entries"))
+    file = as_object(book.extensions.get(NAME))
+    order = as_object(file.get("entries"))
     placed, added = _placed(order, book.entries or ())
     rows: dict[str, Any] = {
         key: written(*placed[key], book.dialect) if key in placed else left_out
@@ -188,8 +188,8 @@ def _placed(
     placed: dict[str, tuple[Mapping[str, Any], Entry]] = {}
     added: list[tuple[Mapping[str, Any], Entry]] = []
     for entry in entries:
-        kept = _object(entry.extensions.get(NAME))
-        key, raw = kept.get("key"), _object(kept.get("entry"))
+        kept = as_object(entry.extensions.get(NAME))
+        key, raw = kept.get("key"), as_object(kept.get("entry"))
         if isinstance(key, str) and key in order and order[key] is None and key not in placed and raw:
             placed[key] = (raw, entry)
         else:
@@ -201,13 +201,4 @@ def _file(file: Mapping[str, Any], book: Book, rows: dict[str, Any]) -> dict[str
     if not file:
         described = {"description": book.description} if book.description else {}
         return {"entries": rows, "name": book.name, **described, **changed_settings({}, book)}
-    result = {**file, "entries": rows, **changed_settings(file, book)}
-    if book_name(file.get("name")) not in ("", book.name):
-        result["name"] = book.name
-    if (text(file.get("description")) or "")[:MAX_DESCRIPTION] != book.description:
-        result["description"] = book.description
-    return result
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    return {**file, "entries": rows, **changed_settings(file, book), **changed_names(file, book)}

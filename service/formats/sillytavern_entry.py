@@ -113,9 +113,6 @@ def set_trigger(row: dict[str, Any], trigger: Trigger, dialect: Dialect) -> None
     main, filters = primary(row), secondary(row)
     before = trigger_fields.trigger(row, main, filters, dialect)
     found = trigger_fields.changes(before, trigger, dialect)
-    if dialect == "chat" and "order" in found:
-        # The file's order stands in for a missing priority, which another order would change.
-        found.setdefault("priority", trigger.priority)
     if trigger.keys != before.keys:
         found["key"] = _given(main, trigger.keys, dialect)
     if trigger.secondary_keys != before.secondary_keys:

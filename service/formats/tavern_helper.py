@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from service.formats.format import Format
-from service.formats.names import book_name, keys_of, truth
+from service.formats.names import as_object, book_name, keys_of, truth
 from service.formats.report import Reading, without_home
 from service.formats.rows import Row, gather, kept, kept_of_file, keyed, named, reading, repeated
 
@@ -89,17 +89,17 @@ FORMAT = Format(name=NAME, recognise=recognise, read=read, spelled=_SPELLED)
 
 
 def _row(keys: list[str | None], place: int, raw: dict[str, Any]) -> Row:
-    strategy = _object(raw.get("strategy"))
+    strategy = as_object(raw.get("strategy"))
     secondary = strategy.get("keys_secondary")
-    filters = _object(secondary).get("keys") if isinstance(secondary, Mapping) else secondary
-    logic = {**strategy, "keys_secondary.logic": _object(secondary).get("logic") if filters else None}
+    filters = as_object(secondary).get("keys") if isinstance(secondary, Mapping) else secondary
+    logic = {**strategy, "keys_secondary.logic": as_object(secondary).get("logic") if filters else None}
     return Row(
         titles=(raw.get("name"), keys[place]),
         content=raw.get("content"),
         keys=keys_of(strategy.get("keys")),
         secondary=keys_of(filters),
         canon=strategy.get("type") == "constant",
-        settings=_settings(raw, strategy, _object(secondary).get("logic")),
+        settings=_settings(raw, strategy, as_object(secondary).get("logic")),
         enabled=truth(raw.get("enabled", True)),
         extensions={NAME: kept(raw, "content")},
         no_home=without_home({**raw, "strategy": logic}, _HOME, _NEUTRAL),
@@ -107,7 +107,7 @@ def _row(keys: list[str | None], place: int, raw: dict[str, Any]) -> Row:
 
 
 def _settings(raw: Mapping[str, Any], strategy: Mapping[str, Any], logic: object) -> dict[str, Any]:
-    position, recursion, effect = (_object(raw.get(name)) for name in ("position", "recursion", "effect"))
+    position, recursion, effect = (as_object(raw.get(name)) for name in ("position", "recursion", "effect"))
     return {
         "constant": strategy.get("type") == "constant",
         "selectiveLogic": _LOGICS.get(logic) if isinstance(logic, str) else None,
@@ -125,7 +125,3 @@ def _settings(raw: Mapping[str, Any], strategy: Mapping[str, Any], logic: object
         "cooldown": effect.get("cooldown"),
         "delay": effect.get("delay"),
     }
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -10,7 +10,7 @@ Sources: SillyTavern's `world-info.js`; card specification V3.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, get_args
 
 from service.formats import trigger_values as values
@@ -48,6 +48,8 @@ class Field:
     read: Callable[[Settings, Dialect], Any]
     """None: the settings do not say, and the default counts."""
     write: Callable[[Any, Dialect], Settings]
+    stands_in: Mapping[Dialect, str] = field(default_factory=dict)
+    """Path of the field that is read from these settings where it has none of its own; written with them, to stay."""
 
 
 def _plain(
@@ -125,6 +127,7 @@ FIELDS: tuple[Field, ...] = (
         names=("order",),
         read=_order,
         write=lambda value, dialect: {"order": MIRROR - value if dialect == "chat" else value},
+        stands_in={"chat": "priority"},
     ),
     Field(
         path="priority",
@@ -200,15 +203,15 @@ def has_effect(name: str, settings: Settings, dialect: Dialect) -> bool:
 
 def inexact(settings: Settings, dialect: Dialect) -> Iterator[tuple[str, object]]:
     """The names of single settings that count otherwise than they are written, and how."""
-    for field in FIELDS:
-        (name, *others) = field.names
+    for each in FIELDS:
+        (name, *others) = each.names
         given = settings.get(name)
         if others or given is None or given == "" or not has_effect(name, settings, dialect):
             continue
-        read = field.read(settings, dialect)
+        read = each.read(settings, dialect)
         if read is None and given in _SAYING_NOTHING:
             continue
-        shown = "the default" if read is None else field.write(read, dialect)[name]
+        shown = "the default" if read is None else each.write(read, dialect)[name]
         if read is None or (values.number(given) is not None and values.number(given) != values.number(shown)):
             yield name, shown
 
@@ -241,9 +244,11 @@ def changes(before: Trigger, after: Trigger, dialect: Dialect) -> dict[str, Any]
     """The settings, but for the keys, that `after` says otherwise than `before`; an inner object has only the part."""
     was, now = flat(before), flat(after)
     found: dict[str, Any] = {}
-    for field in FIELDS:
-        if was[field.path] != now[field.path]:
-            for name, value in field.write(now[field.path], dialect).items():
+    changed = [each for each in FIELDS if was[each.path] != now[each.path]]
+    stated = {each.path for each in changed} | {each.stands_in.get(dialect) for each in changed}
+    for each in FIELDS:
+        if each.path in stated:
+            for name, value in each.write(now[each.path], dialect).items():
                 found[name] = {**found.get(name, {}), **value} if isinstance(value, Mapping) else value
     return found
 

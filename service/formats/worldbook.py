@@ -11,6 +11,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from service.formats.format import Format
+from service.formats.names import as_object
 from service.formats.report import FormatName, ImportWarning, NoHome, Reading, Rules, Skipped, counted
 from service.lore.book import Book, Entry
 from service.lore.errors import FieldError, Invalid, LimitExceeded, UnreadableFile
@@ -132,13 +133,9 @@ def _cleaned(value: Mapping[str, Any], authored: tuple[str, ...], unknown: list[
         unknown += strange
         extensions = found.get("extensions", {})
         if isinstance(extensions, dict):
-            found["extensions"] = {**extensions, NAME: {**_object(extensions.get(NAME)), **strange}}
+            found["extensions"] = {**extensions, NAME: {**as_object(extensions.get(NAME)), **strange}}
     return found
 
 
 def _blank_aliases(row: Mapping[str, Any]) -> bool:
     return any(isinstance(alias, str) and not clean_line(alias) for alias in row.get("aliases", ()))
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}

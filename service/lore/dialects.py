@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, NamedTuple
 
 from service.lore import decorators
+from service.lore.activation.answer import Slot
 from service.lore.activation.budgets import CutRule, lowest_falls, skip_and_continue, stops_at_the_limit
-from service.lore.answer import Slot
 from service.lore.book import Book, Dialect
 from service.lore.request import SillyTavern
 from service.lore.trigger import Trigger, TriggerRole

@@ -8,8 +8,8 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from embeddings.windows import sentences
-from service.lore.answer import FetchAnswer, FetchedEntry, MissingName, NearTitle
 from service.lore.book import Entry
+from service.lore.lookups import FetchAnswer, FetchedEntry, MissingName, NearTitle
 from service.lore.open_book import AttachedBook, world_books
 from service.lore.text import fold
 from service.lore.tokens import Tokenizer

@@ -11,8 +11,9 @@ from typing import Literal
 import numpy as np
 from rapidfuzz import fuzz
 
-from service.lore.book import STRICT, WORLD, Entry
+from service.lore.book import WORLD, Entry
 from service.lore.open_book import BookText
+from service.lore.strict import STRICT
 from service.lore.text import fold
 from service.lore.tokens import Tokenizer
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from service.lore import rendering
-from service.lore.answer import ListedBook, ListItem
+from service.lore.lookups import ListedBook, ListItem
 from service.lore.open_book import AttachedBook
 from service.lore.text import fold
 from service.lore.tokens import Tokenizer

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from service.lore.book import STRICT, Entry
+from service.lore.book import Entry
+from service.lore.strict import STRICT
 
 Action = Literal["create", "edit"]
 WriteState = Literal["live", "undone", "discarded"]

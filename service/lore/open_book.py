@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -258,3 +259,8 @@ class AttachedBook:
 def world_books(books: Sequence[AttachedBook]) -> list[AttachedBook]:
     """Those that are read by meaning and by name; entries of the others come by their triggers only."""
     return [book for book in books if book.open.text.book.dialect == WORLD]
+
+
+def starts_of(books: Sequence[AttachedBook]) -> list[int]:
+    """The place of the first entry of each book, when the entries of all of them are numbered through."""
+    return [0, *accumulate(len(book.open.text.entries) for book in books)][:-1]

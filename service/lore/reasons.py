@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from service.lore.book import STRICT
+from service.lore.strict import STRICT
 
 Status = Literal[
     "canon",

@@ -7,10 +7,9 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Le, MaxLen, MinLen
 
-from service.lore.book import STRICT
 from service.lore.limits import MAX_MESSAGES
 from service.lore.parts import Parts
-from service.lore.strict import OPEN
+from service.lore.strict import OPEN, STRICT
 from service.lore.trigger import Generation, Name, Source
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]

@@ -14,7 +14,7 @@ import numpy as np
 
 from service.lore.activation.lorebooks import Lorebooks, lorebook_trace
 from service.lore.activation.state import EMPTY, State
-from service.lore.answer import BookTrace, Budget, Degraded, EntryTrace, Retrieved, TokenizerTrace
+from service.lore.answer import Budget, Degraded, Retrieved, TokenizerTrace
 from service.lore.book import WORLD
 from service.lore.naming import find_named
 from service.lore.open_book import AttachedBook, world_books
@@ -25,6 +25,7 @@ from service.lore.ranking import NOTHING, Meaning, Ranking, rank
 from service.lore.request import RetrieveRequest
 from service.lore.shelf import Shelf
 from service.lore.tokens import Tokenizer
+from service.lore.traces import BookTrace, EntryTrace
 from service.lore.tracing import Tracer, book_trace, status_counts
 from service.lore.unlisted import Unlisted, unlisted
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from service.lore import rendering
-from service.lore.answer import SearchItem
+from service.lore.lookups import SearchItem
 from service.lore.naming import find_named
-from service.lore.open_book import AttachedBook, world_books
+from service.lore.open_book import AttachedBook, starts_of, world_books
 from service.lore.ranking import Meaning, rank
 from service.lore.reasons import Matched, Named
 from service.lore.request import Message
@@ -38,8 +38,7 @@ def search(
     No floor holds here: who searches wants the nearest there is; the strength of each says how near that is.
     """
     books = world_books(books)
-    sizes = [len(book.open.text.entries) for book in books]
-    starts = [sum(sizes[:number]) for number in range(len(sizes))]
+    starts = starts_of(books)
     named = find_named(books, starts, [Message(role="user", content=query)])
     reasons: dict[int, Named | Matched] = {place: _of_query(hits[0]) for place, hits in named.items()}
     searched = [number for number, book in enumerate(books) if book.open.index.groups]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from service.lore import rendering
 from service.lore.book import Entry
 from service.lore.macros import macro_values
-from service.lore.open_book import AttachedBook, Sheet
+from service.lore.open_book import AttachedBook, Sheet, starts_of
 from service.lore.request import Names
 from service.lore.tokens import Tokenizer
 
@@ -43,7 +43,7 @@ class Shelf:
         self.beside += beside
         self.sheets: list[Sheet] = [_sheet(book, tokenizer, values) for book, values in zip(books, macros, strict=True)]
         sizes = [len(book.open.text.entries) for book in books]
-        self.starts: list[int] = [sum(sizes[:number]) for number in range(len(sizes))]
+        self.starts = starts_of(books)
         self.book_of = np.repeat(np.arange(len(books)), sizes)
         self.full = _joined([sheet.full for sheet in self.sheets], np.int64)
         self.enabled = _joined([book.open.text.enabled for book in books], np.bool_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from service.lore.answer import BookTrace, EntryTrace, IndexSection, Section, Sections, StatusCount, Went
+from service.lore.answer import IndexSection, Section, Sections
 from service.lore.packing import Stable, Volatile, written_index
 from service.lore.prompt import SectionTexts
 from service.lore.ranking import Match, Ranking
@@ -23,6 +23,7 @@ from service.lore.reasons import (
 )
 from service.lore.request import Texts
 from service.lore.shelf import Shelf
+from service.lore.traces import BookTrace, EntryTrace, StatusCount, Went
 
 
 class Tracer:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from service.lore.book import STRICT, Tier
+from service.lore.book import Tier
+from service.lore.strict import STRICT
 
 
 @dataclass(frozen=True, kw_only=True)

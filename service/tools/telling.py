@@ -10,17 +10,9 @@ from itertools import groupby
 
 from service.actions.model_writing import Written
 from service.lore import rendering
-from service.lore.answer import (
-    Degraded,
-    FetchAnswer,
-    ListAnswer,
-    ListedBook,
-    ListItem,
-    MissingName,
-    SearchAnswer,
-    SearchItem,
-)
+from service.lore.answer import Degraded
 from service.lore.errors import FieldError, Invalid, WorldbookError
+from service.lore.lookups import FetchAnswer, ListAnswer, ListedBook, ListItem, MissingName, SearchAnswer, SearchItem
 from service.lore.open_book import AttachedBook
 from service.lore.text import clean_line
 from service.tools.definitions import SEND

@@ -25,9 +25,10 @@ from service.actions.resolving import Attached
 from service.actions.reviewing import Health
 from service.actions.undoing import Discarded
 from service.api import about, entries, examples, hosts, living, tools
-from service.lore.answer import FetchAnswer, RetrieveAnswer, SearchAnswer
+from service.lore.answer import RetrieveAnswer
 from service.lore.book import Book, Entry
 from service.lore.living import Write
+from service.lore.lookups import FetchAnswer, SearchAnswer
 from service.lore.request import FetchRequest, RetrieveRequest, SearchRequest
 from service.lore.usage import EntryUsage
 from service.tools.calling import CallAnswer, ToolCall

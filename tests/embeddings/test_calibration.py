@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fitting import fit
 
-from embeddings import background, bundled, calibration
-from embeddings.calibration import Calibration, Floor, fit, kept_in, known, shipped, shipped_or_identity
+from embeddings import background, bundled, calibrating
+from embeddings.calibration import Calibration, Floor, kept_in, known, shipped, shipped_or_identity
 from embeddings.embedder import EmbeddingSpace
 from embeddings.encoding import Encoder, TextVectors
 from embeddings.hashing import HashingEmbedder
@@ -31,7 +32,7 @@ def test_fitted_directions_are_those_of_the_languages() -> None:
     model = HashingEmbedder(64)
     fitted = fit(model, {code: SENTENCES[code] for code in ("en", "de", "fr", "pl")})
     assert fitted.directions.shape[1] == 64
-    assert 3 <= len(fitted.directions) <= calibration.DIRECTIONS
+    assert 3 <= len(fitted.directions) <= calibrating.DIRECTIONS
     assert np.allclose(fitted.directions @ fitted.directions.T, np.eye(len(fitted.directions)), atol=1e-5)
     for side in (fitted.queries, fitted.passages):
         vectors = side(model.embed_passages(SENTENCES["en"]))

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from fitting import fit
 
 from embeddings import encoding
-from embeddings.calibration import Calibration, fit
+from embeddings.calibration import Calibration
 from embeddings.embedder import Embedder, EmbedderError, EmbedderTimeout, EmbeddingSpace, TextError, Vectors
 from embeddings.encoding import Encoder, TextVectors
 from embeddings.hashing import HashingEmbedder

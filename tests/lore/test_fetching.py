@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from service.lore.answer import FetchAnswer
 from service.lore.book import Entry
 from service.lore.fetching import fetch
+from service.lore.lookups import FetchAnswer
 from service.lore.open_book import AttachedBook
 from tests.lore.worlds import TOKENIZER, open_book
 

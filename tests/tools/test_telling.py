@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.lore.answer import FetchAnswer, FetchedEntry, ListAnswer, ListedBook, ListItem, MissingName, NearTitle
 from service.lore.book import Entry
+from service.lore.lookups import FetchAnswer, FetchedEntry, ListAnswer, ListedBook, ListItem, MissingName, NearTitle
 from service.lore.open_book import AttachedBook
 from service.lore.text import clean_line
 from service.tools import telling

@@ -7,19 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from service.lore.activation.answer import Lorebook, LorebookBudget, LorebookGroup, LorebookGroups, LorebookMessage
 from service.lore.activation.conditions import Talk
 from service.lore.activation.engine import Activation, Active, Asked
 from service.lore.activation.state import Effect, EffectKind, State
 from service.lore.activation.timing import lasts
-from service.lore.answer import (
-    BookTrace,
-    EntryTrace,
-    Lorebook,
-    LorebookBudget,
-    LorebookGroup,
-    LorebookGroups,
-    LorebookMessage,
-)
 from service.lore.dialects import DIALECTS, SERVER, SLOT_ORDER, TURNS, DialectRules, Position, server_group
 from service.lore.open_book import AttachedBook
 from service.lore.reasons import (
@@ -36,6 +28,7 @@ from service.lore.reasons import (
 )
 from service.lore.request import Message, RetrieveRequest, turn_of
 from service.lore.tokens import Tokenizer
+from service.lore.traces import BookTrace, EntryTrace
 
 _STATUS: dict[type[Reason], Status] = {
     Activated: "activated",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.lore.answer import LorebookGroup
+from service.lore.activation.answer import LorebookGroup
 from service.lore.reasons import Activated, Constant, Disabled, NoKey, OutOfChannel, OverLorebookBudget
 from service.lore.request import Message, Names
 from service.lore.trigger import Channels

@@ -8,12 +8,13 @@ from typing import Any
 from embeddings.index import VectorIndex
 from service.lore.activation.lorebooks import Lorebooks
 from service.lore.activation.state import EMPTY, State
-from service.lore.answer import EntryTrace, Retrieved
+from service.lore.answer import Retrieved
 from service.lore.book import Book, BookSettings, Dialect, Entry, handle_of
 from service.lore.open_book import AttachedBook, BookText, OpenBook
 from service.lore.request import Message, RetrieveRequest
 from service.lore.retrieval import Defaults, prepare, retrieve
 from service.lore.tokens import Tokenizer
+from service.lore.traces import EntryTrace
 from service.lore.trigger import EVERYWHERE, Channels, Trigger
 
 LETTERS = Tokenizer(name="letters", encode=lambda text: [0] * len(text))
