@@ -13,8 +13,8 @@ from service.actions.hosting import host_id
 from service.actions.limiting import check_host
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
-from service.lore.book import STRICT
 from service.lore.errors import FieldError, Invalid, NotFound
+from service.lore.strict import STRICT
 from service.lore.text import clean_line
 from service.store import hosts as stored
 from service.store.engine import reading, writing

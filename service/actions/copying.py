@@ -11,7 +11,8 @@ from service.actions.cleaning import cleaned_book
 from service.actions.limiting import at_most
 from service.actions.presenting import OWNER, with_counts
 from service.actions.runtime import Runtime
-from service.lore.book import STRICT, Book
+from service.lore.book import Book
+from service.lore.strict import STRICT
 from service.store import books
 from service.store import entries as stored
 from service.store.engine import writing

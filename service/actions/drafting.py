@@ -9,9 +9,10 @@ from sqlalchemy import Connection
 
 from service.actions.cleaning import cleaned_entry
 from service.actions.presenting import OWNER
-from service.lore.book import STRICT, WORLD, Book, Entry
+from service.lore.book import WORLD, Book, Entry
 from service.lore.errors import Conflict, FieldError, Invalid, NotFound
 from service.lore.living import text_of
+from service.lore.strict import STRICT
 from service.store import books
 from service.validation import validate
 

@@ -16,8 +16,9 @@ from service.actions.merging import patched, resolved
 from service.actions.paging import Page, after, checked_limit, page_of
 from service.actions.presenting import OWNER, presented, presented_entries
 from service.actions.runtime import Runtime
-from service.lore.book import STRICT, Book, Entry, Tier
+from service.lore.book import Book, Entry, Tier
 from service.lore.errors import FieldError, Invalid, VersionMismatch
+from service.lore.strict import STRICT
 from service.store import books
 from service.store import entries as stored
 from service.store.engine import reading, writing

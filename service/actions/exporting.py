@@ -10,8 +10,9 @@ from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
 from service.formats import Limits, into_charx, into_png, losses, write
 from service.formats.report import NoHome
-from service.lore.book import STRICT, Book
+from service.lore.book import Book
 from service.lore.errors import TooLarge
+from service.lore.strict import STRICT
 from service.store import books
 from service.store.engine import reading
 

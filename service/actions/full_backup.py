@@ -20,8 +20,8 @@ import orjson
 from service.actions.limiting import at_most
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
-from service.lore.book import STRICT
 from service.lore.errors import FieldError, Invalid, RestoreConflict, TooLarge, UnreadableFile
+from service.lore.strict import STRICT
 from service.store import books, carrying
 from service.store.carried import CARRIED, Carried
 from service.store.engine import reading, writing

@@ -16,8 +16,9 @@ from sqlalchemy import Connection
 from service.actions.paging import Page, after, checked_limit, page_of
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
-from service.lore.book import HOST_KINDS, MAX_HOST_KEY, STRICT, HostKind, is_host_key
+from service.lore.book import HOST_KINDS, MAX_HOST_KEY, HostKind, is_host_key
 from service.lore.errors import FieldError, Invalid, NotFound
+from service.lore.strict import STRICT
 from service.lore.text import clean_line
 from service.store import hosts as stored
 from service.store import states

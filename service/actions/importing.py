@@ -17,8 +17,9 @@ from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
 from service.formats import Limits, is_card_file, read
 from service.formats.report import FormatName, ImportWarning, NoHome, Reading, Skipped
-from service.lore.book import STRICT, Book, Dialect
+from service.lore.book import Book, Dialect
 from service.lore.errors import FieldError, Invalid, TooLarge
+from service.lore.strict import STRICT
 from service.lore.text import clean_line
 from service.store import books, vectors
 from service.store.engine import reading, writing

@@ -20,9 +20,10 @@ from service.actions.limiting import at_most
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
 from service.actions.sortable_ids import sortable_id
-from service.lore.book import STRICT, WORLD, Book, Entry, handle_of
+from service.lore.book import WORLD, Book, Entry, handle_of
 from service.lore.errors import Conflict, LimitExceeded, NotFound
 from service.lore.living import Action, Write, text_of, with_text
+from service.lore.strict import STRICT
 from service.lore.text import fold
 from service.store import books
 from service.store import entries as stored

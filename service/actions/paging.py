@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from service.lore.book import STRICT
 from service.lore.errors import FieldError, Invalid
+from service.lore.strict import STRICT
 
 MAX_LIMIT = 200
 MAX_KEY = 2**31 - 1

@@ -11,8 +11,8 @@ from service.actions.owning import OWNER
 from service.actions.paging import Page, after, checked_limit, page_of
 from service.actions.runtime import Runtime, timestamp
 from service.lore.answer import RetrieveAnswer
-from service.lore.book import STRICT
 from service.lore.errors import NotFound
+from service.lore.strict import STRICT
 from service.store import requests as stored
 from service.store.engine import reading, writing
 

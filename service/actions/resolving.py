@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from service.actions.attaching import check_known
 from service.actions.hosting import parse_host
 from service.actions.runtime import Runtime
-from service.lore.book import STRICT
+from service.lore.strict import STRICT
 from service.store import hosts as stored
 from service.store.engine import reading
 from service.store.hosts import HostId, StoredAttachment

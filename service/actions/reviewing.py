@@ -9,8 +9,8 @@ from embeddings import background
 from service.actions.paging import Page, after, checked_limit, page_of
 from service.actions.presenting import OWNER, USUAL_WINDOW, default_tokenizer
 from service.actions.runtime import Runtime
-from service.lore.book import STRICT
 from service.lore.health import Finding, findings
+from service.lore.strict import STRICT
 from service.lore.usage import EntryUsage
 from service.store import books
 from service.store import usage as stored

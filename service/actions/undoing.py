@@ -13,9 +13,10 @@ from service.actions.hosting import host_id
 from service.actions.paging import Page, after, checked_limit, page_of
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
-from service.lore.book import STRICT, Entry
+from service.lore.book import Entry
 from service.lore.errors import UndoRefused
 from service.lore.living import Obstacle, Write, WriteState, as_written, with_text
+from service.lore.strict import STRICT
 from service.store import books
 from service.store import entries as stored
 from service.store import writes as log

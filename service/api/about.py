@@ -21,9 +21,10 @@ from service.api.documenting import answering, routes_of
 from service.api.examples import about as examples
 from service.api.problem_types import PROBLEM_TYPES, TYPES
 from service.formats import NAMES, WRITTEN
-from service.lore.book import HOST_KINDS, STRICT, Dialect
+from service.lore.book import HOST_KINDS, Dialect
 from service.lore.errors import NotFound
 from service.lore.limits import MAX_CONTENT, MAX_MESSAGES
+from service.lore.strict import STRICT
 from service.settings import Settings
 
 router = routes_of("Service")

@@ -30,7 +30,8 @@ from service.api.deps import (
 from service.api.documenting import answering, patch_body, routes_of
 from service.api.examples import entries as examples
 from service.api.examples.books import BOOK
-from service.lore.book import STRICT, Book, Entry, Tier
+from service.lore.book import Book, Entry, Tier
+from service.lore.strict import STRICT
 from service.validation import validate
 
 router = routes_of("Entries")

@@ -16,7 +16,8 @@ from service.actions.resolving import Attached
 from service.api.deps import BookId, Cursor, Key, Kind, Limit, Rt
 from service.api.documenting import answering, routes_of
 from service.api.examples import hosts as examples
-from service.lore.book import STRICT, HostKind
+from service.lore.book import HostKind
+from service.lore.strict import STRICT
 
 router = routes_of("Hosts")
 

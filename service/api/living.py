@@ -14,8 +14,8 @@ from service.actions.undoing import Discarded
 from service.api.deps import MAX_ENTRY, BookId, Cursor, Limit, Rt
 from service.api.documenting import answering, routes_of
 from service.api.examples import living as examples
-from service.lore.book import STRICT
 from service.lore.living import Write
+from service.lore.strict import STRICT
 
 router = routes_of("Living books")
 

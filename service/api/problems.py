@@ -12,8 +12,8 @@ from service.actions.idempotency import IdempotencyMismatch, InProgress
 from service.api import refusals
 from service.api.problem_types import TYPES, ProblemType
 from service.lore import errors
-from service.lore.book import STRICT
 from service.lore.errors import FieldError
+from service.lore.strict import STRICT
 from service.validation import adapter
 
 MEDIA_TYPE = "application/problem+json"

@@ -12,7 +12,7 @@ from service.api.answers import as_json
 from service.api.deps import BearerScope, JsonOnce, Rt, with_scope
 from service.api.documenting import answering, routes_of
 from service.api.examples import tools as examples
-from service.lore.book import STRICT
+from service.lore.strict import STRICT
 from service.tools import calling, definitions
 from service.tools.calling import CallAnswer, ToolCall
 

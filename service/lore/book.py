@@ -14,7 +14,7 @@ from unicodedata import category
 
 from annotated_types import Ge, Le, MaxLen, MinLen
 
-from service.lore.strict import STRICT as STRICT
+from service.lore.strict import STRICT
 from service.lore.trigger import EVERYWHERE, Channels, Trigger
 
 Tier = Literal["canon", "relevant"]

@@ -14,8 +14,9 @@ from annotated_types import Ge, Le, MaxLen, MinLen
 from pydantic import AfterValidator
 
 from embeddings.embedder import EmbeddingSpace
-from service.lore.book import STRICT, Book, Entry, Gist, HostKind, is_host_key
+from service.lore.book import Book, Entry, Gist, HostKind, is_host_key
 from service.lore.living import Action, EntryText, WriteState
+from service.lore.strict import STRICT
 from service.lore.text import clean_line
 from service.lore.trigger import Channels
 

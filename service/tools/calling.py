@@ -14,7 +14,6 @@ from service.actions.model_writing import Origin, Written
 from service.actions.presenting import default_tokenizer
 from service.actions.runtime import Runtime
 from service.actions.scoping import scope_of
-from service.lore.book import STRICT
 from service.lore.errors import (
     Conflict,
     FieldError,
@@ -28,6 +27,7 @@ from service.lore.errors import (
 from service.lore.lookups import FetchAnswer, ListAnswer, SearchAnswer
 from service.lore.request import FetchRequest, SearchRequest, Token
 from service.lore.scope import Scope
+from service.lore.strict import STRICT
 from service.tools import telling
 from service.tools.definitions import BY_NAME, PREFIX, FetchArguments, ListArguments, SearchArguments, WriteArguments
 from service.validation import parse_json, validate

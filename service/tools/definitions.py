@@ -14,7 +14,7 @@ from annotated_types import MaxLen, MinLen
 from pydantic import BeforeValidator
 
 from service.lore.answer import ToolName
-from service.lore.book import STRICT
+from service.lore.strict import STRICT
 from service.validation import adapter
 
 Schema = dict[str, Any]
