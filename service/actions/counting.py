@@ -15,6 +15,7 @@ from threading import Condition, Lock, Thread
 from sqlalchemy import Engine
 
 from service.lore.answer import Retrieved
+from service.lore.book import parts_of
 from service.lore.errors import WorldbookError
 from service.lore.lookups import FetchAnswer
 from service.lore.traces import EntryTrace
@@ -70,7 +71,7 @@ class UsageCounter:
 
     def fetched(self, answer: FetchAnswer) -> None:
         """A model fetched these entries."""
-        keys = [_key(found.handle) for found in answer.entries]
+        keys = [parts_of(found.handle) for found in answer.entries]
         with self._changed:
             self._fetched.update(keys)
             self._changed.notify()
@@ -136,8 +137,3 @@ class UsageCounter:
             if batch:
                 usage.forget_turns(conn, self._stamp(batch[-1].at - KEPT))
             conn.commit()
-
-
-def _key(handle: str) -> EntryKey:
-    book_id, _, number = handle.rpartition("-")
-    return book_id, int(number)

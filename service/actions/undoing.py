@@ -13,7 +13,7 @@ from service.actions.hosting import host_id
 from service.actions.paging import Page, after, checked_limit, page_of
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
-from service.lore.book import Entry
+from service.lore.book import Entry, parts_of
 from service.lore.errors import UndoRefused
 from service.lore.living import Obstacle, Write, WriteState, as_written, with_text
 from service.lore.strict import STRICT
@@ -80,7 +80,7 @@ def discard(rt: Runtime, conversation: str, response_id: str) -> Discarded:
         log.mark_discarded(conn, OWNER, key, response_id, at)
         books.lock(conn, OWNER, log.books_of_response(conn, OWNER, key, response_id))
         for found in log.live_of_response(conn, OWNER, key, response_id):
-            book_id, _ = _parts(found.handle)
+            book_id, _ = parts_of(found.handle)
             entry = _as_written(conn, book_id, found)
             if isinstance(entry, Obstacle):
                 kept.append(Kept(write=found, why=entry.detail))
@@ -123,7 +123,7 @@ def writes(
 
 def _as_written(conn: Connection, book_id: str, found: Write) -> Entry | Obstacle:
     """The entry as the write left it, or what keeps the write from being taken back."""
-    _, number = _parts(found.handle)
+    _, number = parts_of(found.handle)
     entry = stored.read(conn, book_id, [number]).get(number)
     return as_written(found, log.newest_live(conn, book_id, number), entry)
 
@@ -136,8 +136,3 @@ def _take_back(
     else:
         stored.put(conn, book_id, version, with_text(entry, found.before), at)
     log.set_state(conn, book_id, found.id, state)
-
-
-def _parts(handle: str) -> tuple[str, int]:
-    book_id, _, number = handle.rpartition("-")
-    return book_id, int(number)

@@ -191,6 +191,12 @@ def handle_of(book_id: str, entry_id: int) -> str:
     return f"{book_id}-{entry_id}"
 
 
+def parts_of(handle: str) -> tuple[str, int]:
+    """Book id and entry id of a handle that `handle_of` made."""
+    book_id, _, number = handle.rpartition("-")
+    return book_id, int(number)
+
+
 def is_host_key(key: str) -> bool:
     """Whether an app may call a host so: 1 to 200 characters, none of them a control character."""
     return 0 < len(key) <= MAX_HOST_KEY and not any(category(letter) == "Cc" for letter in key)

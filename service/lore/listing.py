@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from service.lore import rendering
+from service.lore.book import parts_of
 from service.lore.lookups import ListedBook, ListItem
 from service.lore.open_book import AttachedBook
 from service.lore.text import fold
@@ -67,5 +68,5 @@ def lines(books: Sequence[AttachedBook], after: Place | None, tokenizer: Tokeniz
 def place_of(books: Sequence[AttachedBook], item: ListItem) -> Place:
     """Where the entry of a line stands."""
     text = next(book.open.text for book in books if book.open.text.book.id == item.book)
-    entry = int(item.handle.rpartition("-")[2])
+    _, entry = parts_of(item.handle)
     return Place(item.book, entry, text.ordinals[entry])
