@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Literal, get_args
 
 from fastapi import Path
@@ -26,6 +25,7 @@ from service.lore.errors import NotFound
 from service.lore.limits import MAX_CONTENT, MAX_MESSAGES
 from service.lore.strict import STRICT
 from service.settings import Settings
+from service.version import program_version
 
 router = routes_of("Service")
 
@@ -114,14 +114,6 @@ class Readiness:
     status: Literal["ready"]
     degraded: tuple[str, ...]
     """Why answers are poorer than they could be; empty when all is well."""
-
-
-def program_version() -> str:
-    """The version of the installed program; `0` in a source tree that was never installed."""
-    try:
-        return version("worldbook")
-    except PackageNotFoundError:
-        return "0"
 
 
 def embedding_of(runtime: Runtime) -> Embedding:

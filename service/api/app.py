@@ -36,6 +36,7 @@ from service.api.problems import Problem
 from service.lore.book import Entry
 from service.settings import Settings
 from service.validation import adapter
+from service.version import program_version
 
 DESCRIPTION = """Semantic retrieval for lore: attach books to the characters and stories of your app, post the recent
 conversation, and get two texts ready to inject, with a reason for every entry.
@@ -69,7 +70,7 @@ def create_app(settings: Settings, *, load: Callable[[], Embedder] | None = None
         title="Worldbook",
         summary="Semantic retrieval service for lore",
         description=DESCRIPTION,
-        version=about.program_version(),
+        version=program_version(),
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,

@@ -15,9 +15,9 @@ from starlette.types import Receive, Scope, Send
 
 from service.actions.runtime import Runtime
 from service.actions.scoping import scope_of
-from service.api.about import program_version
 from service.api.deps import bearer_scope
 from service.lore.errors import Unauthenticated
+from service.version import program_version
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
-
 import click
 
 from service.cli import asking, books, entries, living, mcp, reviewing, serving, transfer, upkeep
-
-
-def installed_version() -> str:
-    """Version of the installed package; of a bare source tree, `unknown`."""
-    try:
-        return version("worldbook")
-    except PackageNotFoundError:
-        return "unknown"
+from service.version import program_version
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(installed_version(), prog_name="worldbook")
+@click.version_option(program_version(), prog_name="worldbook")
 def main() -> None:
     """Books of lore in; what a model should read now, out.
 

@@ -118,8 +118,8 @@ def _serve(runtime: Runtime, current: Callable[[], Scope]) -> None:
     from anyio.to_thread import current_default_thread_limiter
     from mcp.server.stdio import stdio_server
 
-    from service.api.about import program_version
     from service.tools.mcp import build
+    from service.version import program_version
 
     async def serve() -> None:
         current_default_thread_limiter().total_tokens = runtime.settings.threads
