@@ -2,11 +2,8 @@
 
 A group is the set of vectors of one text, known by the caller's number. Its score is half its best window plus half
 its best piece (docs/recall.md: windows find the sentence, pieces keep the context). Every group is scored: a search
-for the nearest rows would visit all of them too, and could not say how the rows of one group combine. FAISS computes
-each inner product on its own, so a score has the same bits whatever other queries are asked with it.
-
-Rows are kept as int8 with one scale a row: a quarter of the memory, at the speed of float32, for .02 points of R@5
-(G12 of docs/recall.md).
+for the nearest rows would visit all of them too, and could not say how the rows of one group combine. A score has the
+same bits whatever other queries are asked with it.
 """
 
 from __future__ import annotations
@@ -14,16 +11,43 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import faiss
 import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.embedder import Vectors
-
-_BLOCK = 512
-"""Rows that stay in the processor's cache while every query visits them."""
+from embeddings.rows import ExactRows, Products, RoundedRows, Rows
 
 Scores = NDArray[np.float32]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Slots:
+    """Rows in the order in which the best of each group is found fastest: the first of every group, then the second of
+    those that have two, and so on; the groups with the most rows first."""
+
+    sizes: tuple[int, ...]
+    """How many groups have a row of each slot."""
+    columns: NDArray[np.int64]
+    """Where each group stands in the first slot."""
+
+    @classmethod
+    def of(cls, counts: Sequence[int]) -> tuple[_Slots, NDArray[np.int64]]:
+        """The slots of groups of so many rows, and the order for rows that stand group by group."""
+        held = np.array(counts, np.int64)
+        groups = np.argsort(-held, kind="stable")
+        begins = np.cumsum(held) - held
+        sizes = [int((held > slot).sum()) for slot in range(int(held.max(initial=0)))]
+        order = [begins[groups[:size]] + slot for slot, size in enumerate(sizes)]
+        return cls(sizes=tuple(sizes), columns=np.argsort(groups)), np.concatenate([np.zeros(0, np.int64), *order])
+
+    def best(self, products: Products) -> Scores:
+        """The highest of each group, shape (queries, groups), from shape (queries, rows)."""
+        best = products[:, : self.sizes[0]].copy()
+        first = self.sizes[0]
+        for size in self.sizes[1:]:
+            np.maximum(best[:, :size], products[:, first : first + size], out=best[:, :size])
+            first += size
+        return best[:, self.columns]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,14 +57,10 @@ class VectorIndex:
     dimension: int
     numbers: NDArray[np.int64]
     """The groups' numbers, ascending; column n of the scores is group `numbers[n]`."""
-    _rows: NDArray[np.int8] | Vectors
-    """All pieces, then all windows, each sorted by group; shape (rows, dimension)."""
-    _scales: NDArray[np.float32]
-    """What one step of a row is worth."""
-    _pieces: NDArray[np.int64]
-    """First row of the pieces of each group."""
-    _windows: NDArray[np.int64]
-    """First row of the windows of each group, counted from the first window."""
+    _rows: Rows
+    """All pieces, then all windows, each by slot."""
+    _pieces: _Slots
+    _windows: _Slots
     _first_window: int
     """Row of the first window."""
 
@@ -64,16 +84,20 @@ class VectorIndex:
                 raise ValueError(f"group {number} has rows of shape {rows.shape}, not (rows, {dimension})")
             if not np.isfinite(rows).all():
                 raise ValueError(f"group {number} has a vector that is not finite")
-        every = np.concatenate([np.zeros((0, dimension), np.float32), *pieces, *windows])
-        kept, scales = (every, np.ones(len(every), np.float32)) if exact else _rounded(every)
+        piece_slots, piece_order = _Slots.of([len(rows) for rows in pieces])
+        window_slots, window_order = _Slots.of([len(rows) for rows in windows])
+        none = np.zeros((0, dimension), np.float32)
+        every = np.concatenate(
+            [np.concatenate([none, *pieces])[piece_order], np.concatenate([none, *windows])[window_order]]
+        )
+        kind = ExactRows if exact else RoundedRows
         return cls(
             dimension=dimension,
             numbers=np.array(numbers, np.int64),
-            _rows=kept,
-            _scales=scales,
-            _pieces=_starts(pieces),
-            _windows=_starts(windows),
-            _first_window=sum(map(len, pieces)),
+            _rows=kind.of(every),
+            _pieces=piece_slots,
+            _windows=window_slots,
+            _first_window=len(piece_order),
         )
 
     @property
@@ -84,7 +108,8 @@ class VectorIndex:
     @property
     def nbytes(self) -> int:
         """Bytes of the vectors and of what leads from them to their groups."""
-        return sum(part.nbytes for part in (self._rows, self._scales, self.numbers, self._pieces, self._windows))
+        leading = (self.numbers, self._pieces.columns, self._windows.columns)
+        return self._rows.nbytes + sum(part.nbytes for part in leading)
 
     def scores(self, queries: Vectors) -> Scores:
         """The score of each group for each query, shape (queries, groups).
@@ -98,24 +123,8 @@ class VectorIndex:
             raise ValueError("a query vector is not finite")
         if not self.groups or not len(asked):
             return np.zeros((len(asked), self.groups), np.float32)
-        products = np.empty((len(asked), len(self._rows)), np.float32)
-        for first in range(0, len(self._rows), _BLOCK):
-            block = self._rows[first : first + _BLOCK].astype(np.float32)
-            for query, found in zip(asked, products[:, first : first + _BLOCK], strict=True):
-                faiss.fvec_inner_products_ny(  # type: ignore[attr-defined]  # missing in FAISS's type stubs
-                    *map(faiss.swig_ptr, (found, query, block)), self.dimension, len(block)
-                )
-        products *= self._scales
-        best_pieces: Scores = np.maximum.reduceat(products[:, : self._first_window], self._pieces, axis=1)
-        best_windows: Scores = np.maximum.reduceat(products[:, self._first_window :], self._windows, axis=1)
-        scores: Scores = (best_pieces + best_windows) / np.float32(2)
+        products = self._rows.products(asked)
+        scores = self._pieces.best(products[:, : self._first_window])
+        scores += self._windows.best(products[:, self._first_window :])
+        scores /= np.float32(2)
         return scores
-
-
-def _rounded(rows: Vectors) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    scales = np.abs(rows).max(axis=1, initial=np.finfo(np.float32).tiny) / np.float32(127)
-    return np.rint(rows / scales[:, None]).astype(np.int8), scales
-
-
-def _starts(parts: Sequence[Vectors]) -> NDArray[np.int64]:
-    return np.cumsum([0, *(len(part) for part in parts)])[:-1].astype(np.int64)

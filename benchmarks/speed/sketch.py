@@ -1,7 +1,7 @@
 """A sketch of the limit: the least work that a retrieval can do, without reasons, boundaries, statuses or shapes.
 
-Fold, one-pass match, a FAISS search per book over the same vectors, a bare sparse score of the last message over the
-same postings, cached token counts, cut by the budget, join.
+Fold, one-pass match, a FAISS search per book over the same vectors in float32, the spelling score of the last message,
+cached token counts, cut by the budget, join.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import faiss
 import numpy as np
 
 from benchmarks.speed.lore import DIMENSION
-from service.lore.lexical import grams
+from service.lore.lexical import query_grams
 from service.lore.open_book import AttachedBook
 from service.lore.rendering import entry_block, index_lines
 from service.lore.tokens import Tokenizer
@@ -56,15 +56,9 @@ def retrieve(
             for row, ids in zip(scores.tolist(), found, strict=True)
             for score, owner in zip(row, book.vector_owners[ids].tolist(), strict=True)
         ]
-    asked = np.unique(grams(messages[-1]))
+    asked = query_grams(messages[-1])
     for book in books:
-        lexicon = book.lexicon
-        where = np.minimum(np.searchsorted(lexicon.vocabulary, asked), len(lexicon.vocabulary) - 1)
-        sparse = np.zeros(lexicon.texts)
-        for gram in where[lexicon.vocabulary[where] == asked].tolist():
-            held = slice(lexicon.offsets[gram], lexicon.offsets[gram + 1])
-            sparse[lexicon.owners[held]] += lexicon.weights[held]
-        sparse.argmax()
+        book.lexicon.coverage(asked).argmax()
     for _, number, place in sorted(near):
         if len(wanted) >= places + 2:
             break

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.embedder import Vectors
-from service.lore.lexical import grams, standing_out
+from service.lore.lexical import query_grams, standing_out
 from service.lore.open_book import AttachedBook
 from service.lore.queries import Query, Voice
 from service.lore.reasons import Strength
@@ -112,8 +112,7 @@ def rank(
     indexes = [books[number].open.index for number in searched]
     owners = np.concatenate([starts[number] + index.numbers for number, index in zip(searched, indexes, strict=True)])
     scores = np.concatenate([index.scores(meaning.vectors) for index in indexes], axis=1)
-    wanted = np.ones(len(owners), np.bool_)
-    wanted[np.searchsorted(owners, sorted(skip & set(owners.tolist())))] = False
+    wanted = np.isin(owners, list(skip), invert=True)
     owners, scores = owners[wanted], scores[:, wanted]
     floors = _floors(books, searched, meaning, floor, len(owners))
     least = np.repeat([_lowest(floors[number]) for number in searched], [index.groups for index in indexes])[wanted]
@@ -174,7 +173,7 @@ def _spelling(
     for row, query in zip(gains, meaning.queries, strict=True):
         if query.voice != "last":
             continue
-        asked = grams(query.text)
+        asked = query_grams(query.text)
         covered = np.zeros(size)
         for number in searched:
             lexicon = books[number].open.text.lexicon

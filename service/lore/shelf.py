@@ -56,6 +56,20 @@ class Shelf:
         self.open = self.enabled & ~self.excluded
         """Entries that may go in."""
 
+    # Lists beside the arrays: one place of a list is read several times as fast.
+
+    @cached_property
+    def numbers(self) -> list[int]:
+        """Of each place: the number of its book."""
+        numbers: list[int] = self.book_of.tolist()
+        return numbers
+
+    @cached_property
+    def tokens(self) -> list[int]:
+        """Of each place: what its entry costs in full."""
+        tokens: list[int] = self.full.tolist()
+        return tokens
+
     @cached_property
     def line_tokens(self) -> NDArray[np.int64]:
         """Tokens of index lines, shape (3, entries)."""
@@ -80,19 +94,19 @@ class Shelf:
         return slice(self.starts[number], self.starts[number] + len(self.books[number].open.text.entries))
 
     def entry(self, place: int) -> Entry:
-        number = int(self.book_of[place])
+        number = self.numbers[place]
         return self.books[number].open.text.entries[place - self.starts[number]]
 
     def book(self, place: int) -> AttachedBook:
-        return self.books[int(self.book_of[place])]
+        return self.books[self.numbers[place]]
 
     def block(self, place: int) -> str:
-        number = int(self.book_of[place])
+        number = self.numbers[place]
         entry = self.sheets[number].entries[place - self.starts[number]]
         return rendering.entry_block(entry, self.books[number].label)
 
     def line(self, place: int, shape: int) -> str:
-        number = int(self.book_of[place])
+        number = self.numbers[place]
         return self.sheets[number].lines[shape][place - self.starts[number]]
 
     @cached_property

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+import numpy as np
 
 from service.lore.answer import IndexSection, Section, Sections
 from service.lore.packing import Stable, Volatile, written_index
@@ -55,17 +58,34 @@ class Tracer:
             ("matched", volatile.matched),
         ):
             self.full.update(dict.fromkeys(places, status))  # type: ignore[arg-type]  # the four literals above
-        self.scores: dict[int, float] = dict(zip(ranking.owners.tolist(), ranking.scores.tolist(), strict=True))
         self.lined = set(self.index.places.tolist())
         self.canon_place = {place: position for position, place in enumerate(stable.canon, start=1)}
+
+    @cached_property
+    def scores(self) -> dict[int, float]:
+        """Place of each entry that was compared to its score, as it is told."""
+        ranking = self.ranking
+        return {
+            place: round(score, 3)
+            for place, score in zip(ranking.owners.tolist(), ranking.scores.tolist(), strict=True)
+        }
+
+    @cached_property
+    def floors(self) -> dict[int, float | None]:
+        """Number of each book that was searched to its floor, as it is told."""
+        return {number: None if floor is None else round(floor, 3) for number, floor in self.ranking.floors.items()}
+
+    @cached_property
+    def closed(self) -> dict[int, Status]:
+        """Places of the entries that could not go in, and why."""
+        places = np.flatnonzero(~self.shelf.open).tolist()
+        return {place: "excluded" if self.shelf.enabled[place] else "disabled" for place in places}
 
     def status(self, place: int) -> Status:
         if place in self.full:
             return self.full[place]
-        if not self.shelf.enabled[place]:
-            return "disabled"
-        if self.shelf.excluded[place]:
-            return "excluded"
+        if place in self.closed:
+            return self.closed[place]
         if place in self.stable.canon_left:
             return "canon_over_budget"
         if place in self.lined:
@@ -94,10 +114,7 @@ class Tracer:
                 return OverBudget(budget="canon", left=self.stable.canon_left[place])
         if place in self.volatile.left:
             return OverBudget(budget="total", left=self.volatile.left[place])
-        return Unmatched(
-            score=_rounded(self.scores.get(place)),
-            floor=_rounded(self.ranking.floors.get(int(self.shelf.book_of[place]))),
-        )
+        return Unmatched(score=self.scores.get(place), floor=self.floors.get(self.shelf.numbers[place]))
 
     def _matched(self, match: Match) -> Matched:
         return Matched(rank=match.rank, score=round(match.score, 3), strength=match.strength, message=match.message)
@@ -114,7 +131,7 @@ class Tracer:
             label=book.label,
             title=entry.title,
             status=status,
-            tokens=int(self.shelf.full[place]),
+            tokens=self.shelf.tokens[place],
             text=self.shelf.block(place) if shown else None,
             reason=self.reason(place, status),
             hits=self.named.get(place, ()),
@@ -169,10 +186,6 @@ def status_counts(found: Counter[tuple[Status, str]]) -> tuple[StatusCount, ...]
         for (status, reason), number in sorted(found.items())
         if number
     )
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 3)
 
 
 def book_trace(shelf: Shelf, stable: Stable, number: int) -> BookTrace:

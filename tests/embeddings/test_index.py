@@ -88,8 +88,8 @@ def test_a_broken_vector_is_refused(pieces: np.ndarray, why: str) -> None:
 
 def test_a_group_has_one_score() -> None:
     """V12: a text with many windows is one group, and its memory is told."""
-    row = unit(np.random.default_rng(0), 1, 8)
-    index = VectorIndex.build(8, {1: (row, np.repeat(row, 50, axis=0)), 2: (row, row)})
+    row = unit(np.random.default_rng(0), 1, 64)
+    index = VectorIndex.build(64, {1: (row, np.repeat(row, 50, axis=0)), 2: (row, row)})
     assert index.groups == 2
     assert np.allclose(index.scores(row), 1.0, atol=0.01)
-    assert 53 * 8 < index.nbytes < 53 * 8 * 4
+    assert 54 * 64 < index.nbytes < 54 * 64 * 2

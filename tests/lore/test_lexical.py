@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.lore.lexical import Lexicon, grams, standing_out
+from service.lore.lexical import Lexicon, query_grams, standing_out
 
 TEXTS = [
     "The Salt Gate opens twice a day.",
@@ -32,22 +32,22 @@ TEXTS = [
 )
 def test_shared_spelling_is_found(query: str, best: int) -> None:
     """A query covers most the text that shares its words, inflected or misspelt, with spaces or without."""
-    assert Lexicon.build(TEXTS).coverage(grams(query)).argmax() == best
+    assert Lexicon.build(TEXTS).coverage(query_grams(query)).argmax() == best
 
 
 def test_another_script_covers_nothing() -> None:
     """V21: where no spelling can be shared the leg says nothing, and an empty text never covers anything."""
-    covered = Lexicon.build([*TEXTS[:2], ""]).coverage(grams("Соляные ворота 塩の門"))
+    covered = Lexicon.build([*TEXTS[:2], ""]).coverage(query_grams("Соляные ворота 塩の門"))
     assert covered.tolist() == [0.0, 0.0, 0.0]
-    assert Lexicon.build([]).coverage(grams("salt")).tolist() == []
-    assert Lexicon.build(TEXTS).coverage(grams("")).max() == 0.0
+    assert Lexicon.build([]).coverage(query_grams("salt")).tolist() == []
+    assert Lexicon.build(TEXTS).coverage(query_grams("")).max() == 0.0
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.text(max_size=80), max_size=8), st.text(max_size=80))
 def test_coverage_is_a_share(texts: list[str], query: str) -> None:
     """Coverage lies between 0 and 1, whatever the texts."""
-    covered = Lexicon.build(texts).coverage(grams(query))
+    covered = Lexicon.build(texts).coverage(query_grams(query))
     assert covered.shape == (len(texts),)
     assert ((covered >= 0) & (covered <= 1 + 1e-9)).all()
 
@@ -56,7 +56,7 @@ def test_coverage_is_bm25_over_its_best() -> None:
     """One gram, three texts of one word: BM25 by hand, divided by idf (k1 + 1)."""
     lexicon = Lexicon.build(["gate", "gate", "salt"])
     frequency_part = 2.2 / (1 + 1.2)
-    assert lexicon.coverage(grams("gate")).tolist() == pytest.approx([frequency_part / 2.2] * 2 + [0.0], abs=1e-6)
+    assert lexicon.coverage(query_grams("gate")).tolist() == pytest.approx([frequency_part / 2.2] * 2 + [0.0], abs=1e-6)
 
 
 @pytest.mark.parametrize(

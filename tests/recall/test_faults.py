@@ -15,7 +15,7 @@ from benchmarks.recall.trials import Ask, Corpus, Trial, make_corpus, numbered, 
 from embeddings import background
 from embeddings.index import VectorIndex
 from service.lore.book import Book, Entry
-from service.lore.lexical import Lexicon, grams, standing_out
+from service.lore.lexical import Lexicon, query_grams, standing_out
 from service.lore.open_book import AttachedBook, BookText, OpenBook
 from service.lore.queries import Query
 from service.lore.ranking import Meaning, rank
@@ -76,14 +76,14 @@ def test_the_page_defines_the_score_once():
 def test_spelling_in_another_script_adds_nothing():
     """V21: a query in a script that no entry has gains nothing, for any entry, so that meaning alone decides."""
     lexicon = Lexicon.build(["The lamp of the lighthouse", "A gate of grey salt", "灯台の灯り"])
-    assert not lexicon.coverage(grams("смотритель маяка")).any()
+    assert not lexicon.coverage(query_grams("смотритель маяка")).any()
 
 
 @pytest.mark.parametrize("entries", [[], [""], ["", "salt gate"], ["salt"] * 3])
 @pytest.mark.parametrize("query", ["", "…", "salt", "маяк"])
 def test_an_empty_list_is_no_division_by_zero(entries, query):
     """V21: no entries, empty entries and queries without a letter give finite gains of the right shape."""
-    gains = standing_out(Lexicon.build(entries).coverage(grams(query)))
+    gains = standing_out(Lexicon.build(entries).coverage(query_grams(query)))
     assert gains.shape == (len(entries),)
     assert np.isfinite(gains).all()
 
