@@ -113,15 +113,17 @@ def rank(
     owners = np.concatenate([starts[number] + index.numbers for number, index in zip(searched, indexes, strict=True)])
     scores = np.concatenate([index.scores(meaning.vectors) for index in indexes], axis=1)
     wanted = np.isin(owners, list(skip), invert=True)
-    owners, scores = owners[wanted], scores[:, wanted]
-    floors = _floors(books, searched, meaning, floor, len(owners))
-    least = np.repeat([_lowest(floors[number]) for number in searched], [index.groups for index in indexes])[wanted]
-    order = scores + _spelling(books, starts, searched, owners, meaning)
+    floors = _floors(books, searched, meaning, floor, int(wanted.sum()))
+    least = np.repeat([_lowest(floors[number]) for number in searched], [index.groups for index in indexes])
+    least[~wanted] = math.inf
     best: dict[Voice, dict[int, _Candidate]] = {"last": {}, "previous": {}, "older": {}}
-    for query, row, ordered in zip(meaning.queries, scores, order, strict=True):
+    for query, row in zip(meaning.queries, scores, strict=True):
         voice = best[query.voice]
-        for column in _highest(np.flatnonzero(row >= least), ordered, places):
-            place, value = int(owners[column]), float(ordered[column])
+        order = row
+        if query.voice == "last" and meaning.spelling:
+            order = row + meaning.spelling * _spelling(books, starts, searched, owners, wanted, query)
+        for column in _highest(np.flatnonzero(row >= least), order, places):
+            place, value = int(owners[column]), float(order[column])
             if place not in voice or voice[place].order < value:
                 voice[place] = _Candidate(order=value, place=place, score=float(row[column]), message=query.message)
     chosen = _take_turns(best, places, lambda place: bisect_right(starts, place) - 1, book_places)
@@ -131,10 +133,10 @@ def rank(
         Match(place=each.place, rank=position, score=each.score, message=each.message)
         for position, each in enumerate(chosen, start=1)
     )
-    return Ranking(matches=matches, owners=owners, scores=scores.max(axis=0), floors=floors)
+    return Ranking(matches=matches, owners=owners[wanted], scores=scores.max(axis=0)[wanted], floors=floors)
 
 
-def _highest(columns: NDArray[np.int64], order: NDArray[np.float64], most: int) -> list[int]:
+def _highest(columns: NDArray[np.int64], order: NDArray[np.floating], most: int) -> list[int]:
     """Those of the columns, ascending, that stand highest, the highest first; ties by the lower column."""
     if 0 < most < len(columns):
         least = np.partition(order[columns], -most)[-most]
@@ -163,22 +165,17 @@ def _spelling(
     starts: Sequence[int],
     searched: Sequence[int],
     owners: NDArray[np.int64],
-    meaning: Meaning,
+    wanted: NDArray[np.bool_],
+    query: Query,
 ) -> NDArray[np.float64]:
-    """What each entry gains for its spelling in the last message, shape (queries, owners)."""
-    gains = np.zeros((len(meaning.queries), len(owners)))
-    if not meaning.spelling:
-        return gains
-    size = max(starts[number] + len(books[number].open.text.entries) for number in searched)
-    for row, query in zip(gains, meaning.queries, strict=True):
-        if query.voice != "last":
-            continue
-        asked = query_grams(query.text)
-        covered = np.zeros(size)
-        for number in searched:
-            lexicon = books[number].open.text.lexicon
-            covered[starts[number] : starts[number] + lexicon.texts] = lexicon.coverage(asked)
-        row[:] = meaning.spelling * standing_out(covered[owners])
+    """How much each owner's spelling stands out among those that are wanted."""
+    asked = query_grams(query.text)
+    covered = np.zeros(max(starts[number] + len(books[number].open.text.entries) for number in searched))
+    for number in searched:
+        lexicon = books[number].open.text.lexicon
+        covered[starts[number] : starts[number] + lexicon.texts] = lexicon.coverage(asked)
+    gains = np.zeros(len(owners))
+    gains[wanted] = standing_out(covered[owners[wanted]])
     return gains
 
 

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.lore import rendering
-from service.lore.book import Entry
 from service.lore.macros import macro_values
 from service.lore.open_book import AttachedBook, Sheet, starts_of
 from service.lore.request import Names
@@ -92,10 +91,6 @@ class Shelf:
     def of(self, number: int) -> slice:
         """The places of one book."""
         return slice(self.starts[number], self.starts[number] + len(self.books[number].open.text.entries))
-
-    def entry(self, place: int) -> Entry:
-        number = self.numbers[place]
-        return self.books[number].open.text.entries[place - self.starts[number]]
 
     def book(self, place: int) -> AttachedBook:
         return self.books[self.numbers[place]]

@@ -96,6 +96,10 @@ class Tracer:
 
     def reason(self, place: int, status: Status) -> Reason:
         match status:
+            case "indexed" | "counted" | "unmatched" | "cut":  # thousands, so they come first
+                if place in self.volatile.left:
+                    return OverBudget(budget="total", left=self.volatile.left[place])
+                return Unmatched(score=self.scores.get(place), floor=self.floors.get(self.shelf.numbers[place]))
             case "canon":
                 first = place == self.stable.canon[0]
                 kept = first and self.stable.kept_over_budget
@@ -112,27 +116,29 @@ class Tracer:
                 return Excluded()
             case "canon_over_budget":
                 return OverBudget(budget="canon", left=self.stable.canon_left[place])
-        if place in self.volatile.left:
-            return OverBudget(budget="total", left=self.volatile.left[place])
-        return Unmatched(score=self.scores.get(place), floor=self.floors.get(self.shelf.numbers[place]))
+            case "activated" | "not_activated" | "out_of_scope":
+                raise ValueError(f"{status} is for entries of lorebooks")
 
     def _matched(self, match: Match) -> Matched:
         return Matched(rank=match.rank, score=round(match.score, 3), strength=match.strength, message=match.message)
 
     def trace(self, place: int) -> EntryTrace:
-        entry = self.shelf.entry(place)
-        book = self.shelf.book(place)
+        shelf = self.shelf
+        number = shelf.numbers[place]
+        book = shelf.books[number]
+        text = book.open.text
+        entry = text.entries[place - shelf.starts[number]]
         status = self.status(place)
         shown = self.texts == "entries" and place in self.full
         return EntryTrace(
             handle=entry.handle,
             id=entry.id,
-            book=book.open.text.book.id,
+            book=text.book.id,
             label=book.label,
             title=entry.title,
             status=status,
-            tokens=self.shelf.tokens[place],
-            text=self.shelf.block(place) if shown else None,
+            tokens=shelf.tokens[place],
+            text=shelf.block(place) if shown else None,
             reason=self.reason(place, status),
             hits=self.named.get(place, ()),
         )
