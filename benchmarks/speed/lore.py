@@ -62,10 +62,19 @@ def called_entries(
 def attached_book(random: np.random.Generator, book_id: str, size: int, vocabulary: Sequence[str]) -> AttachedBook:
     """A book of `size` entries of about a hundred tokens, three names each, with as many vectors as an entry has."""
     entries = called_entries(random, book_id, size, vocabulary)
+    return book_of(book_id, entries, unit(random, size * (1 + WINDOWS)).reshape(size, 1 + WINDOWS, DIMENSION))
+
+
+def book_of(book_id: str, entries: Sequence[Entry], vectors: np.ndarray) -> AttachedBook:
+    """A book of these entries; `vectors` has shape (entries, 1 + WINDOWS, 384), of each entry the piece first."""
     text = BookText.build(Book(id=book_id, version=1, name=f"Book {book_id}"), entries)
-    vectors = unit(random, size * (1 + WINDOWS)).reshape(size, 1 + WINDOWS, DIMENSION)
     groups = {number: (rows[:1], rows[1:]) for number, rows in enumerate(vectors)}
     return AttachedBook(open=OpenBook(text=text, index=VectorIndex.build(DIMENSION, groups)))
+
+
+def letters(entries: Sequence[Entry]) -> int:
+    """Characters of titles, aliases and contents."""
+    return sum(len(entry.title) + len(entry.content) + sum(map(len, entry.aliases)) for entry in entries)
 
 
 def asked(contents: Sequence[str], **fields: Any) -> RetrieveRequest:
