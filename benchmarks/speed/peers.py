@@ -33,7 +33,7 @@ from service.lore.request import RetrieveRequest
 from service.lore.retrieval import prepare
 
 WORKS = ("same_work", "least_work")
-_SECONDS = 25.0
+_SECONDS = 15.0
 """Of rounds with one peer; a slow one gets fewer of them, and two at least."""
 _PAUSE = 0.1
 """Seconds before each call, in which threads that spin go to sleep."""
@@ -125,11 +125,10 @@ def beside(name: str, size: Size, *, least: bool) -> Figures:
     task = common.task(least=least)
     before = _resident()
     peer = build(task.copied())
-    peer()
-    held = _resident() - before
     began = time.perf_counter()
     peer()
     rounds = int(_SECONDS / (time.perf_counter() - began))
+    held = _resident() - before
     ours = asking(common.books, common.queries, common.request, tokenizer())
     turns = max(2, min(rounds, size.rounds // 3))
     seconds = alternate({"worldbook": ours, "peer": peer}, rounds=turns, pause=_PAUSE)
