@@ -35,8 +35,8 @@ from service.lore.retrieval import prepare
 WORKS = ("same_work", "least_work")
 _SECONDS = 15.0
 """Of rounds with one peer; a slow one gets fewer of them, and two at least."""
-_OURS = 5
-"""Calls of the product in a round, so that it has a median even where a peer has two rounds."""
+_OURS = 10
+"""Calls of the product at least, more than one a round beside a peer that has few, so that it has a median."""
 _PAUSE = 0.1
 """Seconds before each call, in which threads that spin go to sleep."""
 _FEW = 8
@@ -133,7 +133,8 @@ def beside(name: str, size: Size, *, least: bool) -> Figures:
     held = _resident() - before
     ours = asking(common.books, common.queries, common.request, tokenizer())
     turns = max(2, min(rounds, size.rounds // 3))
-    seconds = alternate({"peer": peer} | {f"ours {turn}": ours for turn in range(_OURS)}, rounds=turns, pause=_PAUSE)
+    repeated = {f"ours {number}": ours for number in range(max(1, _OURS // turns))}
+    seconds = alternate({"peer": peer, **repeated}, rounds=turns, pause=_PAUSE)
     theirs = median(seconds.pop("peer"))
     our = median([second for found in seconds.values() for second in found])
     return {
