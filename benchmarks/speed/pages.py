@@ -21,6 +21,8 @@ PAGE = RESULTS.with_suffix(".md")
 NOTHING = "Not measured yet."
 _MARKED = re.compile(r"<!-- (?P<name>[a-z-]+) -->\n.*?<!-- /(?P=name) -->", re.DOTALL)
 
+_MEMORY_BESIDE_PEERS = ("vectors_and_texts_of_worldbook_mb", "leanest_peer_mb")
+
 Results = Mapping[str, Mapping[str, Any]]
 """Of each measure that has been taken: its conditions and figures."""
 
@@ -124,7 +126,8 @@ def peers(results: Results) -> str:
             rows.append([name.replace("_", " "), *cells])
     columns = ("ms", "ours", "times ours", "MB a book")
     head = ["peer", *(f"{work}: {column}" for work in ("same work", "least work") for column in columns)]
-    return _markdown(head, rows)
+    ours = [[name.replace("_", " "), _number(figures[name])] for name in _MEMORY_BESIDE_PEERS if name in figures]
+    return "\n\n".join(filter(None, [_markdown(head, rows), _markdown(["memory of a book", "value"], ours)]))
 
 
 TABLES: Mapping[str, Callable[[Results], str]] = {

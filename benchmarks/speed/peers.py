@@ -114,7 +114,7 @@ def measure_peers(size: Size) -> Figures:
             figures |= {f"{name}_{work}_{figure}": value for figure, value in found.items()}
     least = [value for figure, value in figures.items() if figure.endswith("_least_work_mb_a_book")]
     if least:
-        figures["leanest_peer_mb_a_book"] = min(least)
+        figures["leanest_peer_mb"] = min(least)
         figures["vectors_and_texts_over_the_leanest_peer"] = held / min(least)
     return figures
 
