@@ -71,7 +71,7 @@ bench: install-dev
 bench-check: install-dev
 	$(BIN)/python -m benchmarks.speed --check
 
-docs: install
+docs: install-dev
 	$(BIN)/python scripts/write_settings.py
 	$(BIN)/python -m benchmarks.speed.pages
 

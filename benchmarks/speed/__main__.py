@@ -14,7 +14,7 @@ Measures, with about how long each takes on two cores:
     memory    2 min   resident memory with ten books of 1,000 entries
     library   5 min   a retrieval while the store grows to 10,000 books; cold open of a book
     shelf     5 min   a retrieval while the attached books grow to 100,000 entries
-    peers     4 min   other retrievers on the same work, those that are installed
+    peers     9 min   other retrievers on the same work, those that are installed
 
 --into writes MEASURE.json into the folder; docs/performance is where the page and --check read them. --check measures
 again what is written there (by default all but library, shelf and peers) and fails when a ratio is worse by more than

@@ -36,19 +36,23 @@ class Goal:
 
 
 def _faster(figure: str, bound: float, what: str) -> Goal:
-    return Goal("peers", f"{figure}_times_worldbook", bound, what, at_most=False)
+    return Goal("peers", f"{figure}_same_work_times_worldbook", bound, what, at_most=False)
 
+
+_FLAT = 1.05
+"""Of a gigabyte these 5 % are 50 MB: room for a cache of some thousand query vectors that still fills and for what the
+allocator keeps, and what a leak of 4 kB a request takes in the 12,000 requests from the second fifth to the last."""
 
 GOALS = (
     Goal("retrieve", "times_the_sketch", 2, "warm retrieval, 3 × 1,000 entries, beside the sketch of the limit"),
     Goal("retrieve", "p95_over_p50", 1.5, "its 95th percentile over its median"),
     Goal("retrieve", "full_trace_over_used", 4, "full trace over the trace of used entries"),
-    _faster("chroma", 2.5, "Chroma, vectors only, over ours"),
-    _faster("chroma_contains", 8, "Chroma with $contains of 8 words over ours"),
-    _faster("llama_index", 40, "LlamaIndex fusion with bm25s over ours"),
-    _faster("txtai", 50, "txtai hybrid over ours"),
-    _faster("langchain", 100, "LangChain EnsembleRetriever over ours"),
-    _faster("haystack", 100, "Haystack BM25 + embedding + joiner over ours"),
+    _faster("chroma", 2.5, "Chroma, vectors only, over ours, on the same work"),
+    _faster("chroma_contains", 8, "Chroma with $contains of 8 words over ours, on the same work"),
+    _faster("llama_index", 40, "LlamaIndex fusion with bm25s over ours, on the same work"),
+    _faster("txtai", 50, "txtai hybrid over ours, on the same work"),
+    _faster("langchain", 100, "LangChain EnsembleRetriever over ours, on the same work"),
+    _faster("haystack", 100, "Haystack BM25 + embedding + joiner over ours, on the same work"),
     Goal("serve", "one_new_less_2_ms_over_bare", 1.3, "whole request, one new message, less 2 ms, over its embedding"),
     Goal("serve", "all_new_less_2_ms_over_bare", 1.1, "whole request, all messages new, less 2 ms, over their batch"),
     Goal("serve", "http_overhead_over_echo", 1.3, "HTTP overhead over an echo of the same sizes"),
@@ -73,7 +77,17 @@ GOALS = (
     Goal("start", "ready_seconds", 8, "start to ready with the default model, seconds", absolute=True),
     Goal("start", "help_seconds", 0.4, "`worldbook --help`, seconds", absolute=True),
     Goal("memory", "vectors_and_texts_of_a_book_mb", 3.5, "vectors and texts of 1,000 entries, MB"),
+    Goal(
+        "peers",
+        "vectors_and_texts_over_the_leanest_peer",
+        0.5,
+        "vectors and texts of a book over the leanest peer with one vector an entry",
+    ),
     Goal("memory", "resident_mb", 800, "resident with the default model and 10 books of 1,000, MB"),
+    Goal("steady", "p95_over_p50", 3, "95th percentile over the median at half of saturation"),
+    Goal("steady", "errors", 0, "errors at half of saturation"),
+    Goal("steady", "memory_growth", _FLAT, "memory at the end of that over memory near its beginning"),
+    Goal("batching", "batching_gains", 1, "throughput of new queries with batches over without", at_most=False),
 )
 
 

@@ -21,18 +21,22 @@ _VOWELS = ("a", "e", "i", "o", "u", "ai", "ea", "ou")
 
 def words(random: np.random.Generator, count: int, syllables: tuple[int, int] = (2, 4)) -> list[str]:
     """Pronounceable words of so many syllables."""
-    return [
-        "".join(_ONSETS[random.integers(len(_ONSETS))] + _VOWELS[random.integers(len(_VOWELS))] for _ in range(length))
-        for length in random.integers(syllables[0], syllables[1] + 1, count)
-    ]
+    lengths = random.integers(syllables[0], syllables[1] + 1, count)
+    # all syllables in two calls, since a call costs far more than a number
+    onsets, vowels = (random.integers(len(kinds), size=lengths.sum()).tolist() for kinds in (_ONSETS, _VOWELS))
+    spoken = [_ONSETS[onset] + _VOWELS[vowel] for onset, vowel in zip(onsets, vowels, strict=True)]
+    ends = lengths.cumsum().tolist()
+    return ["".join(spoken[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
 
 
 def names(random: np.random.Generator, count: int) -> list[str]:
     """`count` different names of one or two capitalised words, of three syllables or more."""
     found: dict[str, None] = {}
-    while len(found) < count:
-        one, two = words(random, 2, (3, 4))
-        found[one.title() if random.random() < 0.5 else f"{one.title()} {two.title()}"] = None
+    while missing := count - len(found):
+        drawn = [word.title() for word in words(random, 2 * missing, (3, 4))]
+        alone = random.random(missing) < 0.5
+        for single, one, two in zip(alone.tolist(), drawn[::2], drawn[1::2], strict=True):
+            found[one if single else f"{one} {two}"] = None
     return list(found)
 
 
@@ -62,10 +66,19 @@ def called_entries(
 def attached_book(random: np.random.Generator, book_id: str, size: int, vocabulary: Sequence[str]) -> AttachedBook:
     """A book of `size` entries of about a hundred tokens, three names each, with as many vectors as an entry has."""
     entries = called_entries(random, book_id, size, vocabulary)
+    return book_of(book_id, entries, unit(random, size * (1 + WINDOWS)).reshape(size, 1 + WINDOWS, DIMENSION))
+
+
+def book_of(book_id: str, entries: Sequence[Entry], vectors: np.ndarray) -> AttachedBook:
+    """A book of these entries; `vectors` has shape (entries, 1 + WINDOWS, 384), of each entry the piece first."""
     text = BookText.build(Book(id=book_id, version=1, name=f"Book {book_id}"), entries)
-    vectors = unit(random, size * (1 + WINDOWS)).reshape(size, 1 + WINDOWS, DIMENSION)
     groups = {number: (rows[:1], rows[1:]) for number, rows in enumerate(vectors)}
     return AttachedBook(open=OpenBook(text=text, index=VectorIndex.build(DIMENSION, groups)))
+
+
+def letters(entries: Sequence[Entry]) -> int:
+    """Characters of titles, aliases and contents."""
+    return sum(len(entry.title) + len(entry.content) + sum(map(len, entry.aliases)) for entry in entries)
 
 
 def asked(contents: Sequence[str], **fields: Any) -> RetrieveRequest:

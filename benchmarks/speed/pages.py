@@ -1,4 +1,5 @@
-"""Writes the tables of docs/performance.md from the JSON in docs/performance, between markers such as `<!-- goals -->`.
+"""Writes the tables of docs/performance.md from the JSON in docs/performance, between markers such as `<!-- goals -->`,
+and draws beside the JSON how times grow.
 
 python -m benchmarks.speed.pages
 """
@@ -12,11 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.speed.goals import GOALS, Goal
+from benchmarks.speed.plots import PLOTS, draw
 from benchmarks.speed.results import RESULTS
+from benchmarks.speed.retrievers import RETRIEVERS
 
 PAGE = RESULTS.with_suffix(".md")
 NOTHING = "Not measured yet."
 _MARKED = re.compile(r"<!-- (?P<name>[a-z-]+) -->\n.*?<!-- /(?P=name) -->", re.DOTALL)
+
+_MEMORY_BESIDE_PEERS = ("vectors_and_texts_of_worldbook_mb", "leanest_peer_mb")
 
 Results = Mapping[str, Mapping[str, Any]]
 """Of each measure that has been taken: its conditions and figures."""
@@ -96,6 +101,35 @@ def _figures_of(*names: str) -> Callable[[Results], str]:
     return table
 
 
+def growth(results: Results) -> str:
+    """The figures, and a link to each plot of what has been measured."""
+    parts = [_figures_of("library", "shelf")(results)]
+    parts += [
+        f"![{plot.title}: milliseconds by {plot.grows}]({RESULTS.name}/{name}.svg)"
+        for name, plot in PLOTS.items()
+        if name in results
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def peers(results: Results) -> str:
+    """A row a peer: the same work, the least work, each beside ours in the same rounds, and its memory."""
+    figures = results.get("peers", {}).get("figures", {})
+    rows = []
+    for name in RETRIEVERS:
+        cells = [
+            _number(figures[figure]) if (figure := f"{name}_{work}_{kind}") in figures else "–"
+            for work in ("same_work", "least_work")
+            for kind in ("ms", "worldbook_beside_it_ms", "times_worldbook", "mb_a_book")
+        ]
+        if set(cells) != {"–"}:
+            rows.append([name.replace("_", " "), *cells])
+    columns = ("ms", "ours", "times ours", "MB a book")
+    head = ["peer", *(f"{work}: {column}" for work in ("same work", "least work") for column in columns)]
+    ours = [[name.replace("_", " "), _number(figures[name])] for name in _MEMORY_BESIDE_PEERS if name in figures]
+    return "\n\n".join(filter(None, [_markdown(head, rows), _markdown(["memory of a book", "value"], ours)]))
+
+
 TABLES: Mapping[str, Callable[[Results], str]] = {
     "goals": goals,
     "conditions": conditions,
@@ -103,19 +137,22 @@ TABLES: Mapping[str, Callable[[Results], str]] = {
     "match": _figures_of("match"),
     "embed": _figures_of("embed"),
     "serve": _figures_of("serve"),
-    "growth": _figures_of("library", "shelf"),
+    "growth": growth,
     "change": _figures_of("change", "start"),
     "memory": _figures_of("memory"),
-    "peers": _figures_of("peers"),
+    "peers": peers,
     "load": _figures_of("saturate", "steady"),
     "batching": _figures_of("batching", "overload"),
 }
 
 
-def main() -> None:
-    """Write the page."""
-    PAGE.write_text(render(PAGE.read_text("utf-8"), read_results()), "utf-8")
+def write(page: Path, folder: Path) -> None:
+    """Write the page, and the plots into the folder with the JSON."""
+    results = read_results(folder)
+    page.write_text(render(page.read_text("utf-8"), results), "utf-8")
+    for name in PLOTS.keys() & results.keys():
+        draw(PLOTS[name], results[name]["figures"], folder / f"{name}.svg")
 
 
 if __name__ == "__main__":
-    main()
+    write(PAGE, RESULTS)

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.load.__main__ import COMMANDS
 from benchmarks.speed import __main__ as command
 from benchmarks.speed.goals import GOALS, Goal, of_measure
-from benchmarks.speed.peers import PEERS
+from benchmarks.speed.retrievers import RETRIEVERS
 from benchmarks.speed.size import Figures, Size
 
 LESS = Goal("m", "f", 2.0, "less is better")
@@ -39,8 +40,8 @@ ALLOWED_TO_MISS = {"times_faster_than_node"}
 def test_every_measure_of_a_goal_exists() -> None:
     """Each measure has its function, each goal belongs to a measure, and each peer has a goal."""
     assert all(callable(command.function_of(name)) for name in command.MEASURES)
-    assert {goal.measure for goal in GOALS} <= set(command.MEASURES)
-    assert {f"{name}_times_worldbook" for name in PEERS} <= {goal.figure for goal in GOALS}
+    assert {goal.measure for goal in GOALS} <= {*command.MEASURES, *COMMANDS}
+    assert {f"{name}_same_work_times_worldbook" for name in RETRIEVERS} <= {goal.figure for goal in GOALS}
 
 
 def test_an_unknown_measure_names_those_that_are_known(capsys: pytest.CaptureFixture[str]) -> None:
