@@ -98,11 +98,10 @@ def measure_serve(size: Size) -> Figures:
     with TemporaryDirectory() as folder:
         books = fill(Path(folder), embedder.space, [size.entries] * 3)
         environment = {"WORLDBOOK_DATA_DIR": folder, "WORLDBOOK_EMBED_TIMEOUT": "60"}
-        with serving(environment) as served, _echo() as echo_address:
+        with serving(environment) as served, closing(Caller(served.address)) as caller:
             wait_until_ready(served.client)
             chat = Chat(books)
-            with closing(Caller(served.address)) as caller, closing(Caller(echo_address)) as echo:
-                beside = _beside_bare(size, chat, caller, embedder) | _beside_echo(size, chat, caller, echo)
+            beside = _beside_bare(size, chat, caller, embedder) | _beside_echo(size, chat.one_new(), caller)
             return beside | _at_once(size, books, served.address)
 
 
@@ -136,10 +135,11 @@ def _beside_bare(size: Size, chat: Chat, caller: Caller, embedder: Embedder) -> 
     }
 
 
-def _beside_echo(size: Size, chat: Chat, caller: Caller, echo: Caller) -> Figures:
-    """The time of a request whose queries are cached, less what the service says it worked, beside an echo."""
-    body = chat.one_new()
-    caller.post("/v1/retrieve", body)
+def _beside_echo(size: Size, body: Any, caller: Caller) -> Figures:
+    """The time of a request whose queries are cached, less what the service says it worked, beside an echo.
+
+    The echo gets the same request and gives the same answer.
+    """
     around: list[float] = []
 
     def ask() -> None:
@@ -148,7 +148,8 @@ def _beside_echo(size: Size, chat: Chat, caller: Caller, echo: Caller) -> Figure
         around.append(time.perf_counter() - began - told["run"]["timings_ms"]["total"] / 1000)
 
     rounds = 2 * size.requests
-    seconds = alternate({"cached": ask, "echo": lambda: echo.post("/echo", body)}, rounds=rounds)
+    with _echo(caller.post("/v1/retrieve", body)) as address, closing(Caller(address)) as echo:
+        seconds = alternate({"cached": ask, "echo": lambda: echo.post("/echo", body)}, rounds=rounds)
     overhead = median(around[1:])
     return {
         "cached_request_ms": 1000 * median(seconds["cached"]),
@@ -188,12 +189,18 @@ def _at_once(size: Size, books: Sequence[str], address: str) -> Figures:
 
 
 @contextmanager
-def _echo() -> Iterator[str]:
+def _echo(answer: Any) -> Iterator[str]:
     command = [sys.executable, "-m", "benchmarks.speed.echo"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
+        assert process.stdin is not None
         assert process.stdout is not None
+        json.dump(answer, process.stdin)
+        process.stdin.close()
         yield process.stdout.readline().strip()
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.wait(30)
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()

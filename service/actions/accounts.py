@@ -15,14 +15,12 @@ from service.lore.answer import Prompt, RetrieveAnswer, Section
 from service.lore.book import handle_of
 from service.lore.traces import EntryTrace
 from service.lore.unlisted import Unlisted
-from service.validation import adapter
 
 
 def packed(answer: RetrieveAnswer, others: Iterable[Unlisted]) -> bytes:
     """An account in little room."""
     rows = [[each.status, each.reason, each.book, each.runs] for each in others]
-    answer_json = orjson.Fragment(adapter(RetrieveAnswer).dump_json(answer))
-    return zlib.compress(orjson.dumps({"answer": answer_json, "others": rows}), 1)
+    return zlib.compress(orjson.dumps({"answer": answer, "others": rows}), 1)
 
 
 def unpacked(data: bytes) -> dict[str, Any]:

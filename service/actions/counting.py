@@ -67,7 +67,8 @@ class UsageCounter:
         in_full = (*(section.entries for section in sections), answer.lorebook.entries)
         with self._changed:
             self._waiting.append(_Used(owner, conversation, turn, at, in_full))
-            self._changed.notify()
+            if len(self._waiting) == 1:  # for more the thread, which gathers, would wake in vain
+                self._changed.notify()
 
     def fetched(self, answer: FetchAnswer) -> None:
         """A model fetched these entries."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from threading import Lock
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection
 
 from embeddings.embedder import EmbeddingSpace
 from embeddings.index import VectorIndex
@@ -15,7 +15,6 @@ from service.lore.errors import NotFound
 from service.lore.open_book import BookText, OpenBook
 from service.store import books, vectors
 from service.store.books import Head, StoredBook
-from service.store.engine import reading
 
 
 class OpenBooks:
@@ -31,24 +30,23 @@ class OpenBooks:
         self._guard = Lock()
         self._building = Lock()
 
-    def open(self, engine: Engine, owner: str, space: EmbeddingSpace | None, ids: Sequence[str]) -> list[OpenBook]:
-        """The owner's books of these ids, in their order, as they are in the database now.
+    def open(self, conn: Connection, owner: str, space: EmbeddingSpace | None, ids: Sequence[str]) -> list[OpenBook]:
+        """The owner's books of these ids, in their order, as `conn` sees them.
 
         Without a space nothing can be found by meaning. Raises `NotFound` that names what is missing.
         """
-        with reading(engine) as conn:
-            heads = books.heads(conn, owner, ids)
-            missing = [id_ for id_ in ids if id_ not in heads]
-            if missing:
-                raise NotFound(f"no book {', '.join(missing)}", remedy="List the books to see their ids.")
-            space_id = space.id if space else ""
-            found = {id_: self._cached(heads[id_], space_id) for id_ in ids}
-            if None in found.values():
-                with self._building:
-                    found = {id_: book or self._cached(heads[id_], space_id) for id_, book in found.items()}
-                    stale = [heads[id_] for id_, book in found.items() if book is None]
-                    found |= self._build(conn, space, stale)
-                    self._shrink()
+        heads = books.heads(conn, owner, ids)
+        missing = [id_ for id_ in ids if id_ not in heads]
+        if missing:
+            raise NotFound(f"no book {', '.join(missing)}", remedy="List the books to see their ids.")
+        space_id = space.id if space else ""
+        found = {id_: self._cached(heads[id_], space_id) for id_ in ids}
+        if None in found.values():
+            with self._building:
+                found = {id_: book or self._cached(heads[id_], space_id) for id_, book in found.items()}
+                stale = [heads[id_] for id_, book in found.items() if book is None]
+                found |= self._build(conn, space, stale)
+                self._shrink()
         return [book for id_ in ids if (book := found[id_]) is not None]
 
     def clear(self) -> None:

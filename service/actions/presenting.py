@@ -27,7 +27,8 @@ def default_tokenizer(rt: Runtime) -> Tokenizer:
 
 def presented(rt: Runtime, book: Book) -> Book:
     """The book with its counts, costs and warnings, and its entries, if they are there, with theirs."""
-    (opened,) = rt.opened.open(rt.engine, OWNER, rt.encoder.space, [book.id])
+    with reading(rt.engine) as conn:
+        (opened,) = rt.opened.open(conn, OWNER, rt.encoder.space, [book.id])
     tokenizer = default_tokenizer(rt)
     text = opened.text
     full = text.sheet(tokenizer, None).full

@@ -59,7 +59,8 @@ class RequestLog:
         with self._changed:
             self._waiting.append(make)
             many = len(self._waiting) >= MOST_WAITING
-            self._changed.notify_all()
+            if len(self._waiting) == 1:  # for more the thread, which gathers, would wake in vain
+                self._changed.notify_all()
         if many:
             self.flush()
 

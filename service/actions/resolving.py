@@ -32,6 +32,14 @@ class Attached:
 
 
 def resolve(rt: Runtime, hosts: Sequence[str], books: Sequence[str], conversation: str | None) -> tuple[Attached, ...]:
+    """`resolved` on a connection of its own."""
+    with reading(rt.engine) as conn:
+        return resolved(conn, hosts, books, conversation)
+
+
+def resolved(
+    conn: Connection, hosts: Sequence[str], books: Sequence[str], conversation: str | None
+) -> tuple[Attached, ...]:
     """What a request reads, each book once, where it is met first.
 
     Order: stories and novels with their casts, other hosts in request order, `books`, the conversation. With two or
@@ -42,14 +50,13 @@ def resolve(rt: Runtime, hosts: Sequence[str], books: Sequence[str], conversatio
     first = [host for host in asked if host.kind in _WITH_CAST_FIRST]
     then = [host for host in asked if host.kind not in _WITH_CAST_FIRST]
     last = [HostId("conversation", conversation)] if conversation is not None else []
-    with reading(rt.engine) as conn:
-        check_known(conn, books)
-        casts = _casts(conn, [*first, *then, *last])
-        before = _expanded([*first, *then], casts)
-        behind = [host for host in _expanded(last, casts) if host not in before]
-        attached = _attached(conn, [*before, *behind])
-        characters = [host for host in (*before, *behind) if host.kind == "character"]
-        named = stored.read(conn, characters) if len(characters) > 1 else {}
+    check_known(conn, books)
+    casts = _casts(conn, [*first, *then, *last])
+    before = _expanded([*first, *then], casts)
+    behind = [host for host in _expanded(last, casts) if host not in before]
+    attached = _attached(conn, [*before, *behind])
+    characters = [host for host in (*before, *behind) if host.kind == "character"]
+    named = stored.read(conn, characters) if len(characters) > 1 else {}
     brought: dict[str, list[tuple[HostId | None, str | None]]] = {}
     for host in before:
         for one in attached.get(host, ()):

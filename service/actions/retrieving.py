@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 
+from sqlalchemy import Connection
+
 from embeddings.embedder import EmbedderError, EmbedderTimeout
 from service.actions.accounts import entered, once, packed, without_texts
 from service.actions.presenting import OWNER, default_tokenizer
 from service.actions.remembering import Memory, recall, remember
-from service.actions.resolving import Attached, resolve
+from service.actions.resolving import Attached, resolved
 from service.actions.runtime import Runtime
 from service.actions.scoping import mint, scope_of
 from service.lore import fetching, retrieval, searching
@@ -26,7 +28,8 @@ from service.lore.open_book import AttachedBook
 from service.lore.queries import Query
 from service.lore.ranking import SPELLING, Meaning
 from service.lore.request import FetchRequest, RetrieveRequest, SearchRequest, turn_of
-from service.lore.scope import Scope
+from service.lore.scope import Scope, SigningKey
+from service.store import scope_keys
 from service.store.books import heads
 from service.store.engine import reading
 from service.store.requests import StoredRequest
@@ -43,7 +46,7 @@ def retrieve(rt: Runtime, request: RetrieveRequest, request_id: str | None = Non
     done = _run(rt, request, request_id)
     if done.memory is not None and request.conversation is not None:
         remember(rt, request.conversation, turn_of(request), done.memory, done.state)
-    answer = replace(done.answer, scope=mint(rt, request, done.books))
+    answer = replace(done.answer, scope=mint(rt, request, done.books, done.key))
     rt.usage.used(OWNER, answer, request.conversation, answer.run.turn, rt.clock())
     if request_id is not None:
         rt.log.record(partial(_account, request, request_id, rt.now(), done))
@@ -67,6 +70,8 @@ class _Done:
     memory: Memory | None
     """What the lorebooks began with; None: there are none, or no conversation."""
     state: State
+    key: SigningKey | None
+    """That of scopes; None before the first."""
 
 
 def _account(request: RetrieveRequest, request_id: str, at: str, done: _Done) -> StoredRequest:
@@ -85,7 +90,9 @@ def _account(request: RetrieveRequest, request_id: str, at: str, done: _Done) ->
 
 def _run(rt: Runtime, request: RetrieveRequest, request_id: str | None) -> _Done:
     began = time.perf_counter()
-    books = attached(rt, request.hosts, request.books, request.conversation)
+    with reading(rt.engine) as conn:  # one for all, since a transaction costs as much as three queries in it
+        books = _attached(rt, conn, request)
+        key = scope_keys.current(conn)
     opened = time.perf_counter()
     tokenizer = tokenizer_for(
         tokenizer=request.tokenizer,
@@ -118,7 +125,7 @@ def _run(rt: Runtime, request: RetrieveRequest, request_id: str | None) -> _Done
     run = Run(request_id=request_id, turn=turn_of(request), timings_ms=timings)
     told = {item.name: getattr(decision.answer, item.name) for item in fields(Retrieved)}
     answer = RetrieveAnswer(**told, run=run, scope=None)
-    return _Done(books=books, answer=answer, decision=decision, memory=memory, state=prepared.state)
+    return _Done(books=books, answer=answer, decision=decision, memory=memory, state=prepared.state, key=key)
 
 
 def fetch(rt: Runtime, request: FetchRequest) -> FetchAnswer:
@@ -159,9 +166,11 @@ def search_in(rt: Runtime, books: Sequence[AttachedBook], request: SearchRequest
     )
 
 
-def attached(rt: Runtime, hosts: Sequence[str], books: Sequence[str], conversation: str | None) -> list[AttachedBook]:
-    """The books that these hosts and ids make readable, opened, each once, in reading order."""
-    if not hosts and not books and conversation is None:
+def _attached(
+    rt: Runtime, conn: Connection, request: RetrieveRequest | FetchRequest | SearchRequest
+) -> list[AttachedBook]:
+    """The books that its hosts, ids and conversation make readable, opened, each once, in reading order."""
+    if not request.hosts and not request.books and request.conversation is None:
         raise Invalid(
             [
                 FieldError(
@@ -171,13 +180,14 @@ def attached(rt: Runtime, hosts: Sequence[str], books: Sequence[str], conversati
                 )
             ]
         )
-    return _opened(rt, resolve(rt, hosts, books, conversation))
+    return _opened(rt, conn, resolved(conn, request.hosts, request.books, request.conversation))
 
 
 def reach(rt: Runtime, request: FetchRequest | SearchRequest) -> list[AttachedBook]:
     """The world books that the scope of the request, or its hosts, books and conversation, make readable."""
     if request.scope is None:
-        return _world(attached(rt, request.hosts, request.books, request.conversation))
+        with reading(rt.engine) as conn:
+            return _world(_attached(rt, conn, request))
     faults = [
         FieldError(
             pointer=f"#/{name}",
@@ -195,14 +205,20 @@ def reach(rt: Runtime, request: FetchRequest | SearchRequest) -> list[AttachedBo
 def reach_of(rt: Runtime, scope: Scope) -> list[AttachedBook]:
     """The world books of a scope as they are attached now, to be shown with its names; those that are gone are not
     there."""
-    books = _world(_opened(rt, resolve(rt, scope.hosts, books_left(rt, scope), scope.conversation)))
+    with reading(rt.engine) as conn:
+        left = _left(conn, scope)
+        books = _world(_opened(rt, conn, resolved(conn, scope.hosts, left, scope.conversation)))
     return [replace(book, names=scope.names) for book in books]
 
 
 def books_left(rt: Runtime, scope: Scope) -> list[str]:
     """Those of the books that a scope names without a host that still exist."""
     with reading(rt.engine) as conn:
-        there = heads(conn, scope.owner, scope.books)
+        return _left(conn, scope)
+
+
+def _left(conn: Connection, scope: Scope) -> list[str]:
+    there = heads(conn, scope.owner, scope.books)
     return [book for book in scope.books if book in there]
 
 
@@ -211,8 +227,8 @@ def _world(books: Sequence[AttachedBook]) -> list[AttachedBook]:
     return [book for book in books if book.open.text.book.dialect == WORLD]
 
 
-def _opened(rt: Runtime, found: Sequence[Attached]) -> list[AttachedBook]:
-    opened = rt.opened.open(rt.engine, OWNER, rt.encoder.space, [each.book_id for each in found])
+def _opened(rt: Runtime, conn: Connection, found: Sequence[Attached]) -> list[AttachedBook]:
+    opened = rt.opened.open(conn, OWNER, rt.encoder.space, [each.book_id for each in found])
     return [AttachedBook(open=book, label=each.label, via=each.via) for book, each in zip(opened, found, strict=True)]
 
 

@@ -53,8 +53,8 @@ def entry_usage(
 def health(rt: Runtime, book_id: str) -> Health:
     """The findings about a book. Raises `NotFound`."""
     rt.usage.flush()
-    (opened,) = rt.opened.open(rt.engine, OWNER, rt.encoder.space, [book_id])
     with reading(rt.engine) as conn:
+        (opened,) = rt.opened.open(conn, OWNER, rt.encoder.space, [book_id])
         used = stored.of_book(conn, book_id)
     found = findings(opened.text, used, _everyday(), default_tokenizer(rt), rt.encoder.max_tokens or USUAL_WINDOW)
     return Health(version=opened.text.book.version, findings=found)

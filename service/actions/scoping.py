@@ -21,10 +21,13 @@ from service.store.engine import reading, writing
 READING: tuple[ToolName, ...] = ("fetch", "list", "search")
 
 
-def mint(rt: Runtime, request: RetrieveRequest, books: Sequence[AttachedBook]) -> ScopeTrace | None:
+def mint(
+    rt: Runtime, request: RetrieveRequest, books: Sequence[AttachedBook], key: SigningKey | None
+) -> ScopeTrace | None:
     """The right to reach, through tools, what this request has attached; None when it is too long to be signed.
 
-    `books` are those that were found so; they tell which tools there are.
+    `books` are those that were found so; they tell which tools there are. `key` is the one in use when they were read,
+    None before the first.
     """
     expires = int(rt.clock().timestamp()) + rt.settings.scope_seconds
     scope = Scope(
@@ -37,7 +40,7 @@ def mint(rt: Runtime, request: RetrieveRequest, books: Sequence[AttachedBook]) -
         expires=expires,
         names=request.names,
     )
-    token = sign(scope, _key(rt))
+    token = sign(scope, key or _key(rt))
     if token is None:
         return None
     tools = tools_of(scope, books)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Collection, Sequence
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -25,6 +25,8 @@ MAX_REQUEST_ID = 200
 PROBES = ("/healthz", "/readyz")
 """Probes call by address, and nothing in the answers is worth protecting."""
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+_NOSNIFF = (b"x-content-type-options", b"nosniff")
+_NO_STORE = (b"cache-control", b"no-store")
 
 
 def new_request_id() -> str:
@@ -105,19 +107,18 @@ class _Sent:
 
     def __init__(self, send: Send, request_id: str, *, without_body: bool) -> None:
         self.send = send
-        self.request_id = request_id
+        self.request_id = request_id.encode("ascii")
         self.without_body = without_body
         self.started = False
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.started = True
-            headers = MutableHeaders(raw=list(message["headers"]))
-            headers["X-Request-Id"] = self.request_id
-            headers["X-Content-Type-Options"] = "nosniff"
+            headers = [*message["headers"], (b"x-request-id", self.request_id), _NOSNIFF]
             # An ETag counts edits, not arriving vectors: a browser that stored answers would show stale counts.
-            headers.setdefault("Cache-Control", "no-store")
-            message = {**message, "headers": headers.raw}
+            if all(name != b"cache-control" for name, _ in headers):
+                headers.append(_NO_STORE)
+            message = {**message, "headers": headers}
         elif message["type"] == "http.response.body" and self.without_body:
             message = {**message, "body": b""}
         await self.send(message)

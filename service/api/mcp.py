@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from service.actions.runtime import Runtime
 from service.actions.scoping import scope_of
-from service.api.deps import bearer_scope
+from service.api.deps import bearer_of
 from service.lore.errors import Unauthenticated
 from service.version import program_version
 
@@ -77,7 +77,7 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         state = Request(scope).state
-        token = await bearer_scope(Request(scope))
+        token = bearer_of(Request(scope))
         if token is None:
             raise Unauthenticated("MCP needs the scope of a retrieval as bearer")
         reach = await run_sync(scope_of, state.runtime, token)

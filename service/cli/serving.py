@@ -9,8 +9,10 @@ import logging
 import signal
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import wait
 from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,6 +29,8 @@ SAMPLE_HOST = "character:ilse"
 """Whom the sample world is attached to, and who speaks in its chat."""
 SHUTDOWN_SECONDS = 10
 """How long requests that are still running may take when the service is told to end."""
+SIGNAL_SECONDS = 0.5
+"""How long a signal may go unseen when it comes at the wrong moment."""
 
 
 def _where(command: Any) -> Any:
@@ -156,7 +160,7 @@ def _announce(settings: Settings, listener: socket.socket) -> None:
 
 
 def _serve(running: Hosted, listener: socket.socket) -> None:
-    """Answer requests until SIGINT or SIGTERM; requests that are running then may end."""
+    """Answer requests until SIGINT or SIGTERM; requests that are running then may end, unless SIGINT comes again."""
     import uvicorn
 
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
@@ -164,12 +168,22 @@ def _serve(running: Hosted, listener: socket.socket) -> None:
         running.app, lifespan="off", log_config=None, access_log=False, timeout_graceful_shutdown=SHUTDOWN_SECONDS
     )
     server = uvicorn.Server(config)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    # The server lives on the event loop of the application; this thread only waits for signals.
-    ended = running.portal.start_task_soon(server.serve, [listener])
-    try:
+    with _handled(server.handle_exit):
+        # The server lives on the event loop of the application; this thread only waits for signals.
+        ended = running.portal.start_task_soon(server.serve, [listener])
         _announce(running.settings, listener)
-        ended.result()
-    except KeyboardInterrupt:
-        server.should_exit = True
-        ended.result()
+        while not ended.done():
+            # A signal that comes as the wait begins is only noted, so a wait without an end might miss it for good.
+            wait([ended], timeout=SIGNAL_SECONDS)
+    ended.result()
+
+
+@contextmanager
+def _handled(handle: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """SIGINT and SIGTERM are handled so; an exception in their stead could come in the middle of anything."""
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

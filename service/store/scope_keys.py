@@ -9,11 +9,13 @@ from service.store.dialects import insert_new
 from service.store.tables import scope_keys
 
 _PLACE = 1
+# Built once, since each retrieval runs it and building costs as much as running.
+_CURRENT = select(scope_keys.c.key_id, scope_keys.c.secret)
 
 
 def current(conn: Connection) -> SigningKey | None:
     """The key in use; None before the first."""
-    row = conn.execute(select(scope_keys.c.key_id, scope_keys.c.secret)).first()
+    row = conn.execute(_CURRENT).first()
     return SigningKey(id=row.key_id, secret=row.secret) if row else None
 
 

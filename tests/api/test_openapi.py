@@ -25,6 +25,7 @@ from service.actions.resolving import Attached
 from service.actions.reviewing import Health
 from service.actions.undoing import Discarded
 from service.api import about, entries, examples, hosts, living, tools
+from service.api.answers import as_json
 from service.lore.answer import RetrieveAnswer
 from service.lore.book import Book, Entry
 from service.lore.living import Write
@@ -32,7 +33,7 @@ from service.lore.lookups import FetchAnswer, SearchAnswer
 from service.lore.request import FetchRequest, RetrieveRequest, SearchRequest
 from service.lore.usage import EntryUsage
 from service.tools.calling import CallAnswer, ToolCall
-from service.validation import dump, validate
+from service.validation import adapter, dump, validate
 
 EXAMPLES: dict[str, Any] = {
     "ENTRY_IN": Entry,
@@ -130,6 +131,13 @@ def test_examples_are_true(name: str) -> None:
     value = validate(EXAMPLES[name], example)
     if name in ANSWERS and not isinstance(value, tuple):
         assert dump(value) == example
+
+
+@pytest.mark.parametrize("name", list(EXAMPLES))
+def test_answers_are_written_whole(name: str) -> None:
+    """What is written of a value is what its type describes, to the byte."""
+    value = validate(EXAMPLES[name], FOUND[name])
+    assert as_json(value).body == adapter(EXAMPLES[name]).dump_json(value)
 
 
 def test_patches_are_true() -> None:

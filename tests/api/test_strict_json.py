@@ -5,8 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import orjson
 import pytest
 from fastapi.testclient import TestClient
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from service.lore.errors import Invalid, UnreadableFile
+from service.validation import MAX_DEPTH, check_storable, parse_json
 
 JSON = {"Content-Type": "application/json"}
 BOM = b"\xef\xbb\xbf"
@@ -64,6 +70,29 @@ def test_bad_bodies_are_refused(
     assert problem["remedy"]
     if where is not None:
         assert sorted({error["pointer"] for error in problem["errors"]}) == where
+
+
+NUMBERS = st.from_regex(r"-?(0|[1-9][0-9]{0,20})([.][0-9]{1,20})?([eE][+-]?[0-9]{1,5})?", fullmatch=True)
+DEPTHS = st.integers(1, MAX_DEPTH + 10).map(lambda depth: "[" * depth + "0" + "]" * depth)
+PIECES = st.sampled_from(["\\u0000", "\\\\", "u0000", "é", "\\ud83d", "\\ude00"])
+TEXTS = st.lists(PIECES).map(lambda pieces: f'"{"".join(pieces)}"')
+
+
+@given(NUMBERS | DEPTHS | TEXTS)
+@example("9007199254740992")
+@example("-9007199254740992")
+@example("1e0301")
+@example("999999999999999.9e99")
+def test_nothing_that_cannot_be_kept_is_overlooked(written: str) -> None:
+    """I16, I17, I18: what looks harmless is not examined value by value, and would have passed."""
+    data = b'{"a": %s}' % written.encode()
+    try:
+        check_storable(orjson.loads(data))
+    except (Invalid, orjson.JSONDecodeError):
+        with pytest.raises((Invalid, UnreadableFile)):
+            parse_json(data)
+    else:
+        assert parse_json(data) == orjson.loads(data)
 
 
 def test_a_byte_order_mark_is_accepted(client: TestClient) -> None:
