@@ -10,9 +10,10 @@ import base64
 import binascii
 import hashlib
 import hmac
-import json
 import zlib
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
+
+import orjson
 
 from service.lore.errors import ScopeExpired, Unauthenticated
 from service.lore.request import Names
@@ -55,6 +56,9 @@ class Scope:
     """Who is who, for the macros of what tools show."""
 
 
+_TOLD = tuple(item.name for item in fields(Scope) if item.name != "names")
+
+
 def sign(scope: Scope, key: SigningKey) -> str | None:
     """The token of a scope: key id, 16 bytes of HMAC-SHA256 (RFC 2104) and the deflated fields, in base64url.
 
@@ -66,9 +70,10 @@ def sign(scope: Scope, key: SigningKey) -> str | None:
 
 
 def _token(scope: Scope, key: SigningKey) -> str | None:
-    *told, names = astuple(scope)
-    told += names or ()
-    packed = zlib.compress(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode(), 9)
+    told = [getattr(scope, name) for name in _TOLD]
+    if scope.names is not None:
+        told += [getattr(scope.names, name) for name in _NAMED]
+    packed = zlib.compress(orjson.dumps(told), 9)
     token = PREFIX + _encoded(key.id + _mac(key, packed) + packed)
     return token if len(token) <= MAX_TOKEN else None
 
@@ -87,7 +92,7 @@ def read(token: str, key: SigningKey, now: float) -> Scope:
         raise ScopeExpired("the scope was signed with a key that is no longer in use", remedy=_REMEDY)
     if not hmac.compare_digest(mac, _mac(key, packed)):
         raise _no_scope()
-    owner, hosts, books, conversation, turn, response_id, expires, *named = json.loads(zlib.decompress(packed))
+    owner, hosts, books, conversation, turn, response_id, expires, *named = orjson.loads(zlib.decompress(packed))
     if now >= expires:
         raise ScopeExpired("the scope has expired", remedy=_REMEDY)
     names = Names(**dict(zip(_NAMED, named, strict=True))) if named else None
