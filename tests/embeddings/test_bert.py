@@ -74,7 +74,7 @@ def test_nothing_else_is_imported(folder: Path) -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "config.json"])
+@pytest.mark.parametrize("name", ["model.safetensors", "pieces.model", "config.json"])
 @pytest.mark.parametrize("size", [None, 0, 200])
 def test_a_damaged_folder(folder: Path, tmp_path: Path, name: str, size: int | None) -> None:
     """A folder with a file missing, empty or cut short is an EmbedderError that names it."""
