@@ -1,6 +1,6 @@
-"""Two views of one loaded model: float32 with rows that never depend on the batch, and bfloat16 for speed.
+"""Views of one loaded model: float32 with rows that never depend on the batch, bfloat16 for speed, and both in one.
 
-Both share the parameters they can share with the model that was loaded; see `sentence_transformer` for why.
+They share the parameters they can share with the model that was loaded; see `sentence_transformer` for why.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import torch
 from sentence_transformers import SentenceTransformer
 from torch import nn
 from torch.nn import functional
-from transformers import PreTrainedModel
+from transformers import BertModel, PreTrainedModel
+
+from embeddings.amx import ExactBert
 
 _FEWEST_ROWS = 32
 
@@ -50,6 +52,19 @@ class _CastEmbedding(nn.Module):
         return rows.to(self.dtype)
 
 
+class _ExactNetwork(nn.Module):
+    """An `ExactBert` that is called as sentence-transformers calls a network."""
+
+    def __init__(self, network: BertModel) -> None:
+        super().__init__()
+        self.config = network.config
+        with torch.inference_mode():
+            self.exact = ExactBert(network, network.config.num_attention_heads)
+
+    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, **_: object) -> dict[str, torch.Tensor]:
+        return {"last_hidden_state": self.exact(input_ids, attention_mask)}
+
+
 def row_exact(model: SentenceTransformer) -> SentenceTransformer:
     """The same model on the same parameters, with linear layers that work in blocks of rows."""
     network = _network(model)
@@ -75,18 +90,37 @@ def bfloat16(model: SentenceTransformer) -> SentenceTransformer:
     return _with_network(model, halved)
 
 
+def row_exact_bfloat16(model: SentenceTransformer) -> SentenceTransformer | None:
+    """The same model in bfloat16 with rows that never depend on the batch; None where that is not known to hold."""
+    network = _network(model)
+    if network is None or type(network) is not BertModel:
+        return None
+    if model.device.type != "cpu" or "amx_bf16" not in _processor():
+        return None
+    if network.config.hidden_act != "gelu" or network.config.is_decoder:
+        return None
+    try:
+        return _with_network(model, _ExactNetwork(network))
+    except (AttributeError, RuntimeError):
+        return None
+
+
 def native_bfloat16(device: torch.device) -> bool:
     """Whether the processor multiplies in bfloat16; where it only emulates, bfloat16 is slower than float32."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported())
-    if device.type != "cpu" or sys.platform != "linux":
-        return False
-    try:
-        words = set(Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").split())
-    except OSError:
-        return False
     # x86-64 names amx_bf16 and avx512_bf16, ARM names bf16
-    return not words.isdisjoint({"amx_bf16", "avx512_bf16", "bf16"})
+    return device.type == "cpu" and not _processor().isdisjoint({"amx_bf16", "avx512_bf16", "bf16"})
+
+
+def _processor() -> set[str]:
+    """What the processor can do, by the names that Linux gives; empty on other systems."""
+    if sys.platform != "linux":
+        return set()
+    try:
+        return set(Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").split())
+    except OSError:
+        return set()
 
 
 def _network(model: SentenceTransformer) -> PreTrainedModel | None:
