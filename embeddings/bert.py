@@ -11,16 +11,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
+from safetensors import SafetensorError, safe_open
 from torch import nn
 from torch.nn import functional
 
 from embeddings.embedder import EmbedderError
 from embeddings.pieces import FILE, Pieces
+
+_TABLE = "embeddings.word_embeddings.weight"
 
 
 def load(folder: Path, *, device: str | None, tokenizer: Pieces | None = None) -> Bert:
@@ -39,8 +41,7 @@ class Bert(nn.Sequential):
         config = json.loads((folder / "config.json").read_bytes())
         with torch.device("meta"):
             network = _Network(config)
-        # The tensors are views of the mapped file: of the table only the rows that texts use come into memory.
-        network.load_state_dict(load_file(folder / "model.safetensors"), assign=True)
+        network.load_state_dict(_weights(folder / "model.safetensors"), assign=True)
         super().__init__(_Tokens(network.to(device)), _MeanPooling())
         self.eval()
         self.device = device
@@ -77,7 +78,8 @@ class _Tokens(nn.Module):
         self.network = network
 
     def forward(self, features: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        return features | {"token_embeddings": self.network(features["input_ids"], features["attention_mask"])}
+        states = self.network(input_ids=features["input_ids"], attention_mask=features["attention_mask"])
+        return features | {"token_embeddings": states["last_hidden_state"]}
 
 
 class _MeanPooling(nn.Module):
@@ -94,10 +96,14 @@ class _MeanPooling(nn.Module):
 
 
 class _Network(nn.Module):
-    """Token ids and mask, both of shape (texts, tokens), to vectors of shape (texts, tokens, hidden)."""
+    """Token ids and mask, both of shape (texts, tokens), to vectors of shape (texts, tokens, hidden).
+
+    Called, and asked for its tables and settings, as the networks of transformers are.
+    """
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__()
+        self.config = SimpleNamespace(**config)
         self.embeddings = _Embeddings(config)
         layers = nn.ModuleList(_Layer(config) for _ in range(config["num_hidden_layers"]))
         self.encoder = nn.ModuleDict({"layer": layers})
@@ -110,14 +116,15 @@ class _Network(nn.Module):
         """Read tokens from another table."""
         self.embeddings.word_embeddings = table
 
-    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        x: torch.Tensor = self.embeddings(ids)
-        texts, tokens = ids.shape
+    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> dict[str, torch.Tensor]:
+        x: torch.Tensor = self.embeddings(input_ids)
+        texts, tokens = input_ids.shape
         # full rows go without a mask, which is another and faster path through attention
-        allowed = None if mask.all() else mask.bool()[:, None, None, :].expand(texts, 1, tokens, tokens)
+        full = bool(attention_mask.all())
+        allowed = None if full else attention_mask.bool()[:, None, None, :].expand(texts, 1, tokens, tokens)
         for layer in self.encoder["layer"]:
             x = layer(x, allowed)
-        return x
+        return {"last_hidden_state": x}
 
 
 class _Embeddings(nn.Module):
@@ -167,6 +174,19 @@ class _Added(nn.Module):
     def forward(self, x: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
         normed: torch.Tensor = self.LayerNorm(self.dense(x) + before)
         return normed
+
+
+def _weights(file: Path) -> dict[str, torch.Tensor]:
+    """Views of the mapped file: of the table only the rows that texts use come into memory.
+
+    The other tensors have a mapping of their own, which goes with the last of them.
+    """
+    weights: dict[str, torch.Tensor] = {}
+    for is_table in (True, False):
+        with safe_open(file, framework="pt") as mapped:
+            names = [name for name in mapped.keys() if (name == _TABLE) is is_table]  # noqa: SIM118  # it is no mapping
+            weights |= {name: mapped.get_tensor(name) for name in names}
+    return weights
 
 
 def _table(rows: int, hidden: int) -> nn.Embedding:

@@ -31,8 +31,11 @@ class Pieces:
     """The tokens of texts, asked as the tokenizers of transformers are. Raises ValueError for a damaged file."""
 
     def __init__(self, file: Path) -> None:
+        proto = file.read_bytes()
+        if not proto:  # of which sentencepiece makes a model without pieces
+            raise ValueError(f"{file} is empty")
         try:
-            self._model = SentencePieceProcessor(model_proto=file.read_bytes())
+            self._model = SentencePieceProcessor(model_proto=proto)
         except RuntimeError as problem:
             raise ValueError(f"{file}: {problem}") from problem
         self.pad_token_id = self._model.pad_id()

@@ -1,6 +1,6 @@
-"""Two views of one loaded model: float32 with rows that never depend on the batch, and bfloat16 for speed.
+"""Views of one loaded model: float32 with rows that never depend on the batch, bfloat16 for speed, and both in one.
 
-Both share the parameters they can share with the model that was loaded; see `sentence_transformer` for why.
+They share the parameters they can share with the model that was loaded; see `sentence_transformer` for why.
 """
 
 from __future__ import annotations
@@ -8,11 +8,13 @@ from __future__ import annotations
 import copy
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 from torch.nn import functional
+
+from embeddings.amx import ExactBert
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -53,6 +55,19 @@ class _CastEmbedding(nn.Module):
         return rows.to(self.dtype)
 
 
+class _AmxNetwork(nn.Module):
+    """An `ExactBert` that is called as a network of transformers is."""
+
+    def __init__(self, bert: ExactBert, config: Any, *, exact: bool) -> None:
+        super().__init__()
+        self.config = config
+        self._bert = bert
+        self._exact = exact
+
+    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, **_: object) -> dict[str, torch.Tensor]:
+        return {"last_hidden_state": self._bert(input_ids, attention_mask, exact=self._exact)}
+
+
 def row_exact(model: SentenceTransformer) -> SentenceTransformer:
     """The same model on the same parameters, with linear layers that work in blocks of rows."""
     network = _network(model)
@@ -86,18 +101,42 @@ def _halved(tensor: torch.Tensor) -> torch.Tensor:
     return nn.Parameter(half, requires_grad=False) if isinstance(tensor, nn.Parameter) else half
 
 
+def with_amx(model: SentenceTransformer) -> tuple[SentenceTransformer, SentenceTransformer] | None:
+    """The same model in bfloat16 twice, sharing weights: with rows that never depend on the batch, and quicker ones.
+
+    None where the processor has no AMX or the network is none that `embeddings.amx` knows.
+    """
+    network = _network(model)
+    if network is None or model.device.type != "cpu" or "amx_bf16" not in _processor():
+        return None
+    config = network.config
+    if (config.model_type, config.hidden_act, getattr(config, "is_decoder", False)) != ("bert", "gelu", False):
+        return None
+    try:
+        with torch.inference_mode():
+            bert = ExactBert(network, config.num_attention_heads)
+    except (AttributeError, RuntimeError):  # another shape of network, or a torch without these products
+        return None
+    exact, quick = (_with_network(model, _AmxNetwork(bert, config, exact=exact)) for exact in (True, False))
+    return exact, quick
+
+
 def native_bfloat16(device: torch.device) -> bool:
     """Whether the processor multiplies in bfloat16; where it only emulates, bfloat16 is slower than float32."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported())
-    if device.type != "cpu" or sys.platform != "linux":
-        return False
-    try:
-        words = set(Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").split())
-    except OSError:
-        return False
     # x86-64 names amx_bf16 and avx512_bf16, ARM names bf16
-    return not words.isdisjoint({"amx_bf16", "avx512_bf16", "bf16"})
+    return device.type == "cpu" and not _processor().isdisjoint({"amx_bf16", "avx512_bf16", "bf16"})
+
+
+def _processor() -> set[str]:
+    """What the processor can do, by the names that Linux gives; empty on other systems."""
+    if sys.platform != "linux":
+        return set()
+    try:
+        return set(Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").split())
+    except OSError:
+        return set()
 
 
 def _network(model: SentenceTransformer) -> PreTrainedModel | None:

@@ -4,12 +4,13 @@ Queries. The same query must give the same bits alone and in a crowd, or the sam
 to run. In plain float32 batches it does not. Measured with the default model on x86-64 with AVX-512: of 48 queries
 padded to a common length 40 % of the rows agreed with batches of one, of 44 queries in batches of exactly equal
 length 11 %; the others were off by one unit in the last place. So queries of one batch are padded to a multiple of 16
-tokens that each query decides alone, and go through `precision.row_exact`; then all rows are bit-identical. Loading
-proves it on a sample, and where the proof fails (another processor, a GPU) queries go one by one.
+tokens that each query decides alone, and go through a network whose rows are bit-identical whatever is beside them:
+`amx.ExactBert` in bfloat16 for a BERT on a processor with AMX, else `precision.row_exact` in float32. Loading proves it
+on a sample, and where the proof fails (another processor, a GPU) queries go one by one.
 
-Passages. They are stored, so nothing depends on their last bits: they go in bfloat16 where the processor computes in
-it, and in float32 batches elsewhere. Measured with AMX on 120 passages of about 100 tokens: cosine to float32 at least
-.9999, and 2.2 to 3.3 times the passages a second of plain float32 encoding, on a machine with other load.
+Passages. They are stored, so nothing depends on their last bits: they go through the same network where it is in
+bfloat16, else in bfloat16 where the processor computes in it, and in float32 batches elsewhere.
+`python -m benchmarks.speed embed` compares both with plain float32 encoding.
 """
 
 from __future__ import annotations
@@ -58,7 +59,6 @@ class SentenceTransformerEmbedder:
         folder, name = Path(name_or_path), str(name_or_path)
         local = folder.is_dir()
         loaded = loaded or load_model(name, local=local, device=device)
-        from embeddings import precision
 
         self._tokenizer = loaded.tokenizer
         self._limit = int(loaded.max_seq_length or 512)
@@ -73,15 +73,11 @@ class SentenceTransformerEmbedder:
             normalised=True,
             recipe="",
         )
-        self._exact = precision.row_exact(loaded)
+        self._exact, self._fast = self._views(loaded, name)
         self._query_batch = _BATCH
         if not self._queries_agree():
             log.warning("query vectors of %s depend on their batch here: queries go one by one", name)
             self._query_batch = 1
-        self._fast = precision.bfloat16(loaded) if precision.native_bfloat16(loaded.device) else loaded
-        if self._fast is not loaded and not self._precisions_agree(loaded):
-            log.warning("%s is not accurate in bfloat16: passages go in float32", name)
-            self._fast = loaded
 
     @property
     def space(self) -> EmbeddingSpace:
@@ -152,14 +148,28 @@ class SentenceTransformerEmbedder:
         together = self.embed_queries(texts)
         return all(np.array_equal(together[i], self.embed_queries([text])[0]) for i, text in enumerate(texts))
 
-    def _precisions_agree(self, loaded: SentenceTransformer) -> bool:
+    def _views(self, loaded: SentenceTransformer, name: str) -> tuple[SentenceTransformer, SentenceTransformer]:
+        """What embeds queries, and what embeds passages."""
+        from embeddings import precision
+
+        both = precision.with_amx(loaded)
+        if both is not None and all(self._agrees(view, loaded) for view in both):
+            return both
+        fast = precision.bfloat16(loaded) if precision.native_bfloat16(loaded.device) else loaded
+        if fast is not loaded and not self._agrees(fast, loaded):
+            log.warning("%s is not accurate in bfloat16: passages go in float32", name)
+            fast = loaded
+        return precision.row_exact(loaded), fast
+
+    def _agrees(self, fast: SentenceTransformer, loaded: SentenceTransformer) -> bool:
+        """Whether two texts get nearly the vectors of float32."""
         texts = [_SAMPLE, _SAMPLE[:20]]
         try:
-            fast = self.embed_passages(texts)
+            found = self._embed(fast, texts, [[0, 1]], self._passage_prompt)
         except (EmbedderError, RuntimeError, TypeError, ValueError):
             return False
         full = self._embed(loaded, texts, [[0, 1]], self._passage_prompt)
-        return bool((np.einsum("ij,ij->i", fast, full) > 0.999).all())
+        return bool((np.einsum("ij,ij->i", found, full) > 0.999).all())
 
 
 def load_model(name: str, *, local: bool, device: str | None) -> SentenceTransformer:

@@ -20,7 +20,7 @@ TEXTS = [
     "salt coast",
     "Who keeps the lighthouse, 灯台守, of the salt coast? " * 2,
     "<s></s><mask> <unk> salt",
-    "x" * 100_000,
+    "the lighthouse keeper of the salt coast, " * 2_000,
     "\x00",
 ]
 

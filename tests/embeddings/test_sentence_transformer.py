@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from packing import pack
 
-from embeddings import bundled
+from embeddings import background, bundled, precision
 from embeddings.embedder import EmbedderError
 from embeddings.sentence_transformer import SentenceTransformerEmbedder
 
@@ -130,13 +130,28 @@ def test_the_default_model_in_any_batch(default_model: SentenceTransformerEmbedd
 def test_the_default_model_agrees_with_plain_encoding(
     default_model: SentenceTransformerEmbedder, cache_dir: Path
 ) -> None:
-    """Both paths agree with sentence-transformers' own float32 encoding: queries to the last bits, passages to .999."""
+    """Both paths agree with sentence-transformers' own float32 encoding: to .9999, or in float32 the last bits."""
     from sentence_transformers import SentenceTransformer
 
     plain = SentenceTransformer(str(bundled.unpack(cache_dir)), device="cpu", local_files_only=True)
-    assert np.allclose(default_model.embed_queries(TEXTS), plain.encode_query(TEXTS), atol=1e-5)
-    passages = default_model.embed_passages(TEXTS)
-    assert (np.einsum("ij,ij->i", passages, plain.encode_document(TEXTS)) > 0.999).all()
+    queries, passages = default_model.embed_queries(TEXTS), default_model.embed_passages(TEXTS)
+    if precision.with_amx(plain) is None:
+        assert np.allclose(queries, plain.encode_query(TEXTS), atol=1e-5)
+    assert np.einsum("ij,ij->i", queries, plain.encode_query(TEXTS)).min() > 0.9999
+    assert np.einsum("ij,ij->i", passages, plain.encode_document(TEXTS)).min() > 0.999
+
+
+@pytest.mark.model
+def test_queries_of_the_two_precisions_are_interchangeable(
+    default_model: SentenceTransformerEmbedder, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without AMX queries go in float32, in the same space and with a cosine of .9999 or more."""
+    monkeypatch.setattr(precision, "_processor", set)
+    slow = bundled.load(cache_dir, device="cpu")
+    texts = [text for own in background.sentences().values() for text in own[:2]]
+    assert slow.space == default_model.space
+    assert np.einsum("ij,ij->i", slow.embed_queries(texts), default_model.embed_queries(texts)).min() > 0.9999
+    assert np.array_equal(slow.embed_queries(TEXTS)[::-1], slow.embed_queries(TEXTS[::-1]))
 
 
 @pytest.mark.model
