@@ -3,7 +3,7 @@
 Rounded rows are kept as int8 with one scale a row: a quarter of the memory of float32, for .02 points of R@5 (G12 of
 docs/recall.md). Their products are sums of integers, which no order of summing changes: a score has the same bits alone
 and in a crowd. NumKong multiplies integers with what the processor has for it (AMX, VNNI, NEON), ten times as fast as
-float32 rows are visited (docs/decisions/0034).
+float32 rows are visited (docs/decisions/0037).
 """
 
 from __future__ import annotations
