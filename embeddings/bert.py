@@ -22,8 +22,6 @@ from torch.nn import functional
 from embeddings.embedder import EmbedderError
 from embeddings.pieces import FILE, Pieces
 
-_TABLE = "embeddings.word_embeddings.weight"
-
 
 def load(folder: Path, *, device: str | None, tokenizer: Pieces | None = None) -> Bert:
     """The model of a folder that `bundled` wrote, in float32; `tokenizer` where it is loaded. Raises EmbedderError."""
@@ -179,12 +177,12 @@ class _Added(nn.Module):
 def _weights(file: Path) -> dict[str, torch.Tensor]:
     """Views of the mapped file: of the table only the rows that texts use come into memory.
 
-    The other tensors have a mapping of their own, which goes with the last of them.
+    Tables and layers have a mapping each, so that the memory of the layers goes when another precision replaces them.
     """
     weights: dict[str, torch.Tensor] = {}
-    for is_table in (True, False):
+    for of_tables in (True, False):
         with safe_open(file, framework="pt") as mapped:
-            names = [name for name in mapped.keys() if (name == _TABLE) is is_table]  # noqa: SIM118  # it is no mapping
+            names = [name for name in mapped.keys() if name.startswith("embeddings.") is of_tables]  # noqa: SIM118
             weights |= {name: mapped.get_tensor(name) for name in names}
     return weights
 
