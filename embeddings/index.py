@@ -3,13 +3,16 @@
 A group is the set of vectors of one text, known by the caller's number. Its score is half its best window plus half
 its best piece (docs/recall.md: windows find the sentence, pieces keep the context). Every group is scored: a search
 for the nearest rows would visit all of them too, and could not say how the rows of one group combine. A score has the
-same bits whatever other queries are asked with it.
+same bits whatever other queries are asked with it, so the scores of the latest queries are kept: a chat asks the same
+queries turn after turn, and a new one or two.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +21,9 @@ from embeddings.embedder import Vectors
 from embeddings.rows import ExactRows, Products, RoundedRows, Rows
 
 Scores = NDArray[np.float32]
+
+KEPT_QUERIES = 64
+"""Whose scores an index keeps; a long chat asks about twenty at a time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +56,26 @@ class _Slots:
         return best[:, self.columns]
 
 
+class _Latest:
+    """The scores of the queries that were asked last."""
+
+    def __init__(self) -> None:
+        self._rows: OrderedDict[bytes, Scores] = OrderedDict()
+        self._lock = Lock()
+
+    def of(self, query: bytes) -> Scores | None:
+        with self._lock:
+            if (row := self._rows.get(query)) is not None:
+                self._rows.move_to_end(query)
+            return row
+
+    def keep(self, query: bytes, row: Scores) -> None:
+        with self._lock:
+            self._rows[query] = row
+            if len(self._rows) > KEPT_QUERIES:
+                self._rows.popitem(last=False)
+
+
 @dataclass(frozen=True, kw_only=True)
 class VectorIndex:
     """Scores of every group for any query. Build it once, ask it from any thread, drop it."""
@@ -63,6 +89,7 @@ class VectorIndex:
     _windows: _Slots
     _first_window: int
     """Row of the first window."""
+    _latest: _Latest = field(default_factory=_Latest, repr=False, compare=False)
 
     @classmethod
     def build(
@@ -111,6 +138,11 @@ class VectorIndex:
         leading = (self.numbers, self._pieces.columns, self._windows.columns)
         return self._rows.nbytes + sum(part.nbytes for part in leading)
 
+    @property
+    def nbytes_of_scores(self) -> int:
+        """Bytes at most of the scores that are kept."""
+        return KEPT_QUERIES * self.groups * np.float32().nbytes
+
     def scores(self, queries: Vectors) -> Scores:
         """The score of each group for each query, shape (queries, groups).
 
@@ -123,7 +155,17 @@ class VectorIndex:
             raise ValueError("a query vector is not finite")
         if not self.groups or not len(asked):
             return np.zeros((len(asked), self.groups), np.float32)
-        products = self._rows.products(asked)
+        keys = [query.tobytes() for query in asked]
+        known = {key: row for key in keys if (row := self._latest.of(key)) is not None}
+        new = [place for place, key in enumerate(keys) if key not in known]
+        if new:
+            for place, row in zip(new, self._computed(asked[new]), strict=True):
+                known[keys[place]] = row.copy()  # a row alone does not keep its whole batch in memory
+                self._latest.keep(keys[place], known[keys[place]])
+        return np.stack([known[key] for key in keys])
+
+    def _computed(self, queries: Vectors) -> Scores:
+        products = self._rows.products(queries)
         scores = self._pieces.best(products[:, : self._first_window])
         scores += self._windows.best(products[:, self._first_window :])
         scores /= np.float32(2)

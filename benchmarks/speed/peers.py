@@ -131,7 +131,7 @@ def beside(name: str, size: Size, *, least: bool) -> Figures:
     peer()
     rounds = int(_SECONDS / (time.perf_counter() - began))
     held = _resident() - before
-    ours = asking(common.books, common.queries, common.request, tokenizer())
+    ours = asking(np.random.default_rng(3), common.books, common.request, tokenizer())
     turns = max(2, min(rounds, size.rounds // 3))
     repeated = {f"ours {number}": ours for number in range(max(1, _OURS // turns))}
     seconds = alternate({"peer": peer, **repeated}, rounds=turns, pause=_PAUSE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from itertools import cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,6 +16,7 @@ from benchmarks.speed.lore import WINDOWS, asked, attached_book, chat, unit, wor
 from benchmarks.speed.size import Figures, Size
 from benchmarks.speed.timing import alternate, median, percentile
 from embeddings.hashing import HashingEmbedder
+from embeddings.index import KEPT_QUERIES
 from service.actions.retrieving import retrieve as retrieve_action
 from service.actions.runtime import running
 from service.lore.naming import find_named
@@ -37,13 +39,27 @@ def tokenizer() -> Tokenizer:
 
 
 def asking(
-    books: Sequence[AttachedBook], queries: np.ndarray, request: RetrieveRequest, counted: Tokenizer
+    random: np.random.Generator,
+    books: Sequence[AttachedBook],
+    request: RetrieveRequest,
+    counted: Tokenizer,
+    *,
+    turn: bool = False,
 ) -> Callable[[], object]:
-    """A whole retrieval but for opening the books and embedding the queries."""
+    """A whole retrieval but for opening the books and embedding the queries.
+
+    An index keeps the scores of its latest queries. So each call asks queries that are new, all of them, or those of
+    the last message only, as in the next `turn` of a chat.
+    """
+    queries = prepare(books, request, counted, DEFAULTS).queries
+    first = unit(random, len(queries))
+    is_new = np.array([query.voice == "last" or not turn for query in queries], np.bool_)[:, None]
+    rounds = -(-2 * KEPT_QUERIES // max(1, int(is_new.sum())))
+    vectors = cycle([np.where(is_new, unit(random, len(queries)), first) for _ in range(rounds)])
 
     def ask() -> object:
         prepared = prepare(books, request, counted, DEFAULTS)
-        return retrieve(prepared, Meaning(queries=prepared.queries, vectors=queries))
+        return retrieve(prepared, Meaning(queries=prepared.queries, vectors=next(vectors)))
 
     return ask
 
@@ -79,9 +95,10 @@ def measure_retrieve(size: Size) -> Figures:
 
     seconds = alternate(
         {
-            "ours": asking(books, queries, request, counted),
+            "ours": asking(random, books, request, counted),
+            "turn": asking(random, books, request, counted, turn=True),
             "sketch": lambda: sketch.retrieve(sketches, messages, queries, BUDGET, PLACES),
-            "full": asking(books, queries, full, counted),
+            "full": asking(random, books, full, counted),
             "pack": pack,
         },
         rounds=size.rounds,
@@ -89,6 +106,7 @@ def measure_retrieve(size: Size) -> Figures:
     ours = median(seconds["ours"])
     return {
         "retrieve_ms": 1000 * ours,
+        "retrieve_one_new_message_ms": 1000 * median(seconds["turn"]),
         "sketch_ms": 1000 * median(seconds["sketch"]),
         "times_the_sketch": ours / median(seconds["sketch"]),
         "p95_over_p50": percentile(seconds["ours"], 95) / ours,
@@ -110,8 +128,7 @@ def measure_shelf(size: Size) -> Figures:
         parts = [min(MOST_IN_A_BOOK, entries - start) for start in range(0, entries, MOST_IN_A_BOOK)]
         books = [attached_book(random, f"book{number}", part, vocabulary) for number, part in enumerate(parts)]
         request = asked(chat(random, books, vocabulary))
-        queries = unit(random, len(prepare(books, request, counted, DEFAULTS).queries))
-        seconds = alternate({"ours": asking(books, queries, request, counted)}, rounds=max(1, size.rounds // 3))
+        seconds = alternate({"ours": asking(random, books, request, counted)}, rounds=max(1, size.rounds // 3))
         figures[f"retrieve_{entries}_entries_ms"] = 1000 * median(seconds["ours"])
     return figures
 

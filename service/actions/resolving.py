@@ -32,8 +32,9 @@ class Attached:
 
 
 def resolve(rt: Runtime, hosts: Sequence[str], books: Sequence[str], conversation: str | None) -> tuple[Attached, ...]:
-    """`resolved` on a connection of its own."""
+    """`resolved` on a connection of its own. Raises `NotFound` for ids in `books` that are no books too."""
     with reading(rt.engine) as conn:
+        check_known(conn, books)
         return resolved(conn, hosts, books, conversation)
 
 
@@ -44,13 +45,12 @@ def resolved(
 
     Order: stories and novels with their casts, other hosts in request order, `books`, the conversation. With two or
     more characters a book is labelled with the names of all that bring it, unless a story or novel brings it too.
-    Raises `Invalid` for what is no host, `NotFound` for ids in `books` that are no books.
+    Raises `Invalid` for what is no host. Whether the ids in `books` are books is seen when they are opened.
     """
     asked = [parse_host(text, f"#/hosts/{place}") for place, text in enumerate(hosts)]
     first = [host for host in asked if host.kind in _WITH_CAST_FIRST]
     then = [host for host in asked if host.kind not in _WITH_CAST_FIRST]
     last = [HostId("conversation", conversation)] if conversation is not None else []
-    check_known(conn, books)
     casts = _casts(conn, [*first, *then, *last])
     before = _expanded([*first, *then], casts)
     behind = [host for host in _expanded(last, casts) if host not in before]

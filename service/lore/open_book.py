@@ -224,7 +224,7 @@ class OpenBook:
 
     @property
     def nbytes(self) -> int:
-        return self.text.nbytes + self.index.nbytes
+        return self.text.nbytes + self.index.nbytes + self.index.nbytes_of_scores
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,9 +12,20 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 _SLICE = 100_000
+_SHORT = 200
 _IDEOGRAPHS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
+
+
+def _counted(encode: Callable[[str], Sequence[int]], text: str) -> int:
+    # One run of a million blanks overflows the stack of tiktoken's regular expressions, so long texts go in slices.
+    return sum(len(encode(text[start : start + _SLICE])) for start in range(0, len(text), _SLICE))
+
+
+_counted_once = lru_cache(maxsize=4096)(_counted)
+"""For headings and frames, which come back in every prompt."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +44,7 @@ class Tokenizer:
 
     def count(self, text: str) -> int:
         """Tokens of `text`; of a stand-in never fewer than its ideographs, syllables and kana."""
-        # One run of a million blanks overflows the stack of tiktoken's regular expressions, so long texts go in slices.
-        tokens = sum(len(self.encode(text[start : start + _SLICE])) for start in range(0, len(text), _SLICE))
+        tokens = _counted_once(self.encode, text) if len(text) <= _SHORT else _counted(self.encode, text)
         if self.exact:
             return tokens
         return max(math.ceil(tokens * self.margin), len(_IDEOGRAPHS.findall(text)))

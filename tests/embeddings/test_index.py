@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embeddings.embedder import Vectors
-from embeddings.index import VectorIndex
+from embeddings.index import KEPT_QUERIES, VectorIndex
 
 Groups = dict[int, tuple[Vectors, Vectors]]
 
@@ -93,3 +95,35 @@ def test_a_group_has_one_score() -> None:
     assert index.groups == 2
     assert np.allclose(index.scores(row), 1.0, atol=0.01)
     assert 54 * 64 < index.nbytes < 54 * 64 * 2
+
+
+def test_scores_that_are_kept_are_those_that_are_computed() -> None:
+    """B7: asked again, alone, in another order, or after more queries than are kept, a query has the same bits."""
+    groups = some_groups(8, 40)
+    index = VectorIndex.build(8, groups)
+    queries = unit(np.random.default_rng(9), 2 * KEPT_QUERIES, 8)
+    fresh = VectorIndex.build(8, groups).scores(queries)
+    assert np.array_equal(index.scores(queries), fresh)
+    assert np.array_equal(index.scores(queries[::-1]), fresh[::-1])
+    assert np.array_equal(index.scores(queries[[5, 5, -1]]), fresh[[5, 5, -1]])
+
+
+def test_an_answer_is_the_callers_own() -> None:
+    """What a caller does to scores does not reach those that are kept."""
+    index = VectorIndex.build(8, some_groups(8, 40))
+    queries = unit(np.random.default_rng(9), 2, 8)
+    first = index.scores(queries)
+    kept = first.copy()
+    first[:] = 7
+    assert np.array_equal(index.scores(queries), kept)
+
+
+def test_queries_asked_from_many_threads() -> None:
+    """More queries than are kept, from eight threads at once: each gets its own scores."""
+    index = VectorIndex.build(8, some_groups(8, 40))
+    queries = unit(np.random.default_rng(9), 3 * KEPT_QUERIES, 8)
+    expected = VectorIndex.build(8, some_groups(8, 40)).scores(queries)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda place: index.scores(queries[place : place + 3]), [*range(0, 180, 2)] * 4))
+    for place, scores in zip([*range(0, 180, 2)] * 4, found, strict=True):
+        assert np.array_equal(scores, expected[place : place + 3])
