@@ -19,6 +19,7 @@ from embeddings.hashing import HashingEmbedder
 from embeddings.index import KEPT_QUERIES
 from service.actions.retrieving import retrieve as retrieve_action
 from service.actions.runtime import running
+from service.lore.lexical import query_grams
 from service.lore.naming import find_named
 from service.lore.open_book import AttachedBook
 from service.lore.packing import pack_stable, pack_volatile
@@ -65,7 +66,7 @@ def asking(
 
 
 def measure_retrieve(size: Size) -> Figures:
-    """Three books, six messages of 4 kB: the product, the sketch, a full trace, packing alone."""
+    """Three books, six messages of 4 kB: the product, the sketch, a full trace, and the parts of which it is made."""
     random = np.random.default_rng(7)
     vocabulary = words(random, 4000)
     counted = tokenizer()
@@ -93,8 +94,13 @@ def measure_retrieve(size: Size) -> Figures:
             tools=True,
         )
 
+    last = [query_grams(query.text) for query in prepared.queries if query.voice == "last"]
+    many = cycle([unit(random, len(queries)) for _ in range(2 * KEPT_QUERIES)])
     seconds = alternate(
         {
+            "names": lambda: find_named(shelf.books, shelf.starts, request.messages),
+            "vectors": lambda: [book.open.index.scores(next(many)) for book in books],
+            "spelling": lambda: [book.open.text.lexicon.coverage(asks) for book in books for asks in last],
             "ours": asking(random, books, request, counted),
             "turn": asking(random, books, request, counted, turn=True),
             "sketch": lambda: sketch.retrieve(sketches, messages, queries, BUDGET, PLACES),
@@ -112,6 +118,9 @@ def measure_retrieve(size: Size) -> Figures:
         "p95_over_p50": percentile(seconds["ours"], 95) / ours,
         "full_trace_ms": 1000 * median(seconds["full"]),
         "full_trace_over_used": median(seconds["full"]) / ours,
+        "names_ms": 1000 * median(seconds["names"]),
+        "vectors_ms": 1000 * median(seconds["vectors"]),
+        "spelling_ms": 1000 * median(seconds["spelling"]),
         "packing_ms": 1000 * median(seconds["pack"]),
         "queries": len(queries),
         "vectors": 3 * len(owners),
