@@ -54,7 +54,7 @@ class RoundedRows:
     def of(cls, vectors: Vectors) -> RoundedRows:
         scales = _worth_of_a_step(vectors)
         steps = vectors / scales[:, None]
-        np.rint(steps, out=steps)  # in place: of a large book this is hundreds of megabytes
+        np.rint(steps, out=steps)  # in place, since a large book takes much memory in float32
         return cls(_packed=numkong.dots_pack(steps.astype(np.int8)), _scales=scales)
 
     @property
