@@ -15,6 +15,8 @@ _PACKAGES = (
     "sentence-transformers",
     "openvino",
     "faiss-cpu",
+    "numkong",
+    "sentencepiece",
     "ahocorasick_rs",
     "fastapi",
     "uvicorn",

@@ -1,6 +1,6 @@
 """The default model on torch and sentencepiece alone, without transformers and sentence-transformers.
 
-Importing those two takes longer than all else at start, and keeps some 200 MB, for a network of a page. This is that
+Importing those two takes longer than all else at start, and memory for good, for a network of a page. This is that
 page: a BERT with mean pooling, the same operations in the same order, so that its vectors have the same bits as those
 of sentence-transformers. Only folders that `embeddings.bundled` wrote are read so; every other goes through
 `sentence_transformer.load_model`. The names of modules are those of the weights in the file.
@@ -188,7 +188,7 @@ def _weights(file: Path) -> dict[str, torch.Tensor]:
 
 
 def _table(rows: int, hidden: int) -> nn.Embedding:
-    # given a tensor it draws no random one, for which torch would import its compiler: two seconds and 70 MB
+    # given a tensor it draws no random one, for which torch would import its compiler
     return nn.Embedding.from_pretrained(torch.empty(rows, hidden))
 
 

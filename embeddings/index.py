@@ -98,8 +98,8 @@ class VectorIndex:
         """An index of group number to (pieces, windows), each of shape (rows, dimension), unit rows.
 
         A group without windows is scored by its pieces alone. `exact` keeps float32 rows, which is how the benchmark
-        tells what rounding costs. Raises ValueError on a group without pieces, a row of
-        another dimension, or a row that is not finite.
+        tells what rounding costs. Raises ValueError on a group without pieces, a row of another dimension, or a row
+        that is not finite.
         """
         numbers = sorted(groups)
         pieces = [groups[number][0] for number in numbers]
@@ -140,8 +140,8 @@ class VectorIndex:
 
     @property
     def nbytes_of_scores(self) -> int:
-        """Bytes at most of the scores that are kept."""
-        return KEPT_QUERIES * self.groups * np.float32().nbytes
+        """Bytes at most of the scores that are kept, and of the queries that they are found by."""
+        return KEPT_QUERIES * (self.groups + self.dimension) * np.float32().nbytes
 
     def scores(self, queries: Vectors) -> Scores:
         """The score of each group for each query, shape (queries, groups).

@@ -1,8 +1,9 @@
-"""The tokenizer of the default model through sentencepiece, which holds its 250,000 pieces in 50 MB instead of 280.
+"""The tokenizer of the default model through sentencepiece, which holds its 250,000 pieces in little memory.
 
 The library `tokenizers` keeps a hash map for each node of its tree of pieces; sentencepiece, with which the model was
 trained, keeps the tree in two arrays, splits text several times faster, and lets other threads run while it loads. The
-tokens are the same, but where two ways to split a word have the same score to the last bit of float32.
+tokens are the same, but where two ways to split a word have the same score to the last bit of float32, and where
+normalising makes the name of a special token, as of `＜s＞`: to sentencepiece it is letters, as it should be.
 
 Normalisation stays with `tokenizers`, since it decides what the model reads; sentencepiece gets text that is ready.
 """

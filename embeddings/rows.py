@@ -2,8 +2,8 @@
 
 Rounded rows are kept as int8 with one scale a row: a quarter of the memory of float32, for .02 points of R@5 (G12 of
 docs/recall.md). Their products are sums of integers, which no order of summing changes: a score has the same bits alone
-and in a crowd. NumKong multiplies integers with what the processor has for it (AMX, VNNI, NEON), ten times as fast as
-float32 rows are visited (docs/decisions/0037).
+and in a crowd. NumKong multiplies integers with what the processor has for it (AMX, VNNI, NEON), several times
+as fast as float32 rows are visited (docs/decisions/0037).
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, Self
 
-import faiss
 import numkong
 import numpy as np
 from numpy.typing import NDArray
@@ -54,8 +53,9 @@ class RoundedRows:
     @classmethod
     def of(cls, vectors: Vectors) -> RoundedRows:
         scales = _worth_of_a_step(vectors)
-        rounded = np.rint(vectors / scales[:, None]).astype(np.int8)
-        return cls(_packed=numkong.dots_pack(rounded), _scales=scales)
+        steps = vectors / scales[:, None]
+        np.rint(steps, out=steps)  # in place, since a large book takes much memory in float32
+        return cls(_packed=numkong.dots_pack(steps.astype(np.int8)), _scales=scales)
 
     @property
     def dimension(self) -> int:
@@ -93,6 +93,8 @@ class ExactRows:
         return self._rows.nbytes
 
     def products(self, queries: Vectors) -> Products:
+        import faiss  # here, since no request needs it
+
         count, dimension = self._rows.shape
         products = np.empty((len(queries), count), np.float32)
         for query, found in zip(np.ascontiguousarray(queries, np.float32), products, strict=True):

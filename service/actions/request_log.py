@@ -117,3 +117,5 @@ class RequestLog:
                 conn.commit()
         except WorldbookError as error:
             log.warning("the request log is not tidied: %s", error.detail)
+        except Exception:  # whatever it is: the thread goes on writing
+            log.exception("the request log is not tidied")

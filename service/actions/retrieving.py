@@ -90,7 +90,7 @@ def _account(request: RetrieveRequest, request_id: str, at: str, done: _Done) ->
 
 def _run(rt: Runtime, request: RetrieveRequest, request_id: str | None) -> _Done:
     began = time.perf_counter()
-    with reading(rt.engine) as conn:  # one for all, since a transaction costs as much as three queries in it
+    with reading(rt.engine) as conn:  # one for all, since a transaction costs as much as several queries in it
         books = _attached(rt, conn, request)
         key = scope_keys.current(conn)
     opened = time.perf_counter()

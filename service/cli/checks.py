@@ -90,10 +90,11 @@ def index(_: Settings) -> Finding:
         import numpy as np
 
         from embeddings.rows import ExactRows, RoundedRows
+
+        vectors = np.random.default_rng(1).normal(size=(40, 384)).astype(np.float32)
+        apart = np.abs(RoundedRows.of(vectors).products(vectors) - ExactRows.of(vectors).products(vectors)).max()
     except ImportError as error:
         return Finding(False, f"it cannot be loaded: {error}", "Install faiss-cpu and numkong anew for this Python.")
-    vectors = np.random.default_rng(1).normal(size=(40, 384)).astype(np.float32)
-    apart = np.abs(RoundedRows.of(vectors).products(vectors) - ExactRows.of(vectors).products(vectors)).max()
     if apart > 2.0:  # of products up to 500; rounding leaves them half of one apart
         return Finding(False, "vectors are multiplied wrongly here", "Install the versions of constraints.txt.")
     return Finding(True, "vectors are multiplied as they should be")

@@ -95,6 +95,7 @@ def test_a_group_has_one_score() -> None:
     assert index.groups == 2
     assert np.allclose(index.scores(row), 1.0, atol=0.01)
     assert 54 * 64 < index.nbytes < 54 * 64 * 2
+    assert index.nbytes_of_scores == 4 * KEPT_QUERIES * (2 + 64)
 
 
 def test_scores_that_are_kept_are_those_that_are_computed() -> None:

@@ -75,3 +75,12 @@ def test_a_damaged_file(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"no model")
     with pytest.raises(ValueError, match=FILE):
         Pieces(tmp_path / FILE)
+
+
+def test_wide_letters_are_no_special_tokens(small: tuple[Pieces, Tokenizer]) -> None:
+    """What only normalising turns into the name of a special token is letters, unlike in tokenizer.json."""
+    ours, theirs = small
+    special = {token for name in ("<s>", "</s>", "<mask>") if (token := theirs.token_to_id(name)) is not None}
+    first, *inner, last = ours.ids(["＜s＞ ＜mask＞ ＜/s＞"])[0]
+    assert {first, last} < special
+    assert special.isdisjoint(inner)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.lore.lexical import Lexicon, query_grams, standing_out
+from service.lore.lexical import K1, B, Lexicon, grams, query_grams, standing_out
 
 TEXTS = [
     "The Salt Gate opens twice a day.",
@@ -57,6 +60,32 @@ def test_coverage_is_bm25_over_its_best() -> None:
     lexicon = Lexicon.build(["gate", "gate", "salt"])
     frequency_part = 2.2 / (1 + 1.2)
     assert lexicon.coverage(query_grams("gate")).tolist() == pytest.approx([frequency_part / 2.2] * 2 + [0.0], abs=1e-6)
+
+
+def test_rare_and_common_grams() -> None:
+    """In a book of many texts common grams are a matrix and rare ones postings; coverage is BM25 all the same."""
+    texts = [
+        f"the gate of {name} and {name * count}" for count in (1, 2, 3) for name in ("oru", "salt", "mist", "wall")
+    ]
+    texts += ["", *(f"nothing but {'xyzwv'[number % 5] * 3}{number}" for number in range(30))]
+    lexicon = Lexicon.build(texts)
+    assert (lexicon.columns >= 0).any()
+    assert (lexicon.columns < 0).any()
+    held = [Counter(grams(text).tolist()) for text in texts]
+    average = sum(each.total() for each in held) / len(texts)
+    for query in ("the gate of oru", "nothing", "mist on the wall", "zzz17 unheard of"):
+        asked = query_grams(query)
+        holders = {gram: sum(gram in each for each in held) for gram in asked.tolist()}
+        rarity = {gram: math.log(1 + (len(texts) - n + 0.5) / (n + 0.5)) for gram, n in holders.items()}
+        by_hand = [
+            sum(
+                rarity[gram] * each[gram] * (K1 + 1) / (each[gram] + K1 * (1 - B + B * each.total() / average))
+                for gram in rarity
+            )
+            for each in held
+        ]
+        best = sum(rarity.values()) * (K1 + 1)
+        assert lexicon.coverage(asked).tolist() == pytest.approx([value / best for value in by_hand], abs=0.005)
 
 
 @pytest.mark.parametrize(

@@ -209,3 +209,18 @@ def test_many_at_once(client: Client) -> None:
     with ThreadPoolExecutor(8) as pool:
         ids = set(pool.map(one, range(40)))
     assert {each["id"] for each in listed(client, conversation=talk, limit=200)} == ids
+
+
+def test_tidying_that_fails(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C7: whatever goes wrong while old requests are forgotten, new ones are written."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise ValueError("broken")
+
+    monkeypatch.setattr("service.store.requests.expire", fail)
+    monkeypatch.setattr("service.actions.request_log.TIDY_SECONDS", 0.0)
+    with serving() as client:
+        book = lorebook(client, "chat", woken("A", "gate"))
+        for number in range(2):
+            ask(client, "gate", books=[book])
+            assert len(listed(client)) == number + 1
