@@ -21,7 +21,7 @@ _PACKAGES = (
     "fastapi",
     "uvicorn",
 )
-_FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
+_FLAGS = ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16", "amx_int8")
 
 
 def conditions() -> dict[str, Any]:

@@ -60,7 +60,7 @@ class Bert(nn.Sequential):
         """Token ids and their mask, padded to the longest text, or to the next multiple of `pad_to_multiple_of`."""
         ids = self.tokenizer.ids([(prompt or "") + text for text in texts], limit=self.max_seq_length)
         multiple = processing_kwargs["text"].get("pad_to_multiple_of") or 1
-        shape = len(ids), -(-max(map(len, ids)) // multiple) * multiple
+        shape = len(ids), min(-(-max(map(len, ids)) // multiple) * multiple, self.max_seq_length)
         padded, mask = torch.full(shape, self.tokenizer.pad_token_id), torch.zeros(shape, dtype=torch.int64)
         for row, own in enumerate(ids):
             padded[row, : len(own)] = torch.tensor(own)

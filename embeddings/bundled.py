@@ -64,8 +64,10 @@ def load(cache_dir: Path, *, device: str | None = None) -> SentenceTransformerEm
     with ThreadPoolExecutor(1) as beside:
         # hashing and reading the tokenizer leave the interpreter free, which imports torch meanwhile
         prepared = beside.submit(lambda: _prepared(cache_dir))
-        from embeddings import bert
-
+        try:
+            from embeddings import bert
+        except ImportError as problem:
+            raise EmbedderError(f"the default model needs torch and safetensors: {problem}") from problem
         folder, stamp, tokenizer = prepared.result()
     loaded = bert.load(folder, device=device, tokenizer=tokenizer)
     return SentenceTransformerEmbedder(folder, model=NAME, revision=stamp, loaded=loaded)

@@ -68,9 +68,9 @@ class RoundedRows:
     def products(self, queries: Vectors) -> Products:
         # Two digits a coordinate, so that a query loses nothing that a float32 score would show.
         scales = _worth_of_a_step(queries)
-        exact = queries / scales[:, None]
-        first = np.rint(exact)
-        digits = np.concatenate([first, np.rint((exact - first) * _FINER)]).astype(np.int8)
+        steps = queries / scales[:, None]
+        first = np.rint(steps)
+        digits = np.concatenate([first, np.rint((steps - first) * _FINER)]).astype(np.int8)
         sums = np.asarray(numkong.dots_packed(digits, self._packed))
         products = _times(sums[: len(queries)], self._scales)
         products += _times(sums[len(queries) :], self._scales / np.float32(_FINER))

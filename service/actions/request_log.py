@@ -93,7 +93,7 @@ class RequestLog:
 
     def _write(self, waiting: Iterable[Make]) -> None:
         try:
-            made = [make() for make in waiting]
+            made = [account for make in waiting if (account := _made(make)) is not None]
             with writing(self._engine) as conn:
                 requests.add(conn, OWNER, made)
                 conn.commit()
@@ -119,3 +119,11 @@ class RequestLog:
             log.warning("the request log is not tidied: %s", error.detail)
         except Exception:  # whatever it is: the thread goes on writing
             log.exception("the request log is not tidied")
+
+
+def _made(make: Make) -> StoredRequest | None:
+    try:
+        return make()
+    except Exception:  # one that cannot be told must not take the others with it
+        log.exception("a request is missing in the request log")
+        return None

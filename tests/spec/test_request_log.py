@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -10,7 +11,10 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from service.actions import accounts
 from service.actions.runtime import utc_now
+from service.lore.answer import RetrieveAnswer
+from service.lore.unlisted import Unlisted
 from tests.spec.asking import Json, ask, canon, entry, new_book, ok, traces
 from tests.spec.conftest import Serving
 from tests.spec.lorebooks import lorebook, new_conversation, woken
@@ -224,3 +228,22 @@ def test_tidying_that_fails(serving: Serving, monkeypatch: pytest.MonkeyPatch) -
         for number in range(2):
             ask(client, "gate", books=[book])
             assert len(listed(client)) == number + 1
+
+
+def test_an_account_that_cannot_be_made(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C7: one account that fails is left out, and those that wait beside it are written."""
+    failed: list[object] = []
+
+    def packed(answer: RetrieveAnswer, others: Iterable[Unlisted]) -> bytes:
+        if not failed:
+            failed.append(answer)
+            raise ValueError("broken")
+        return accounts.packed(answer, others)
+
+    monkeypatch.setattr("service.actions.retrieving.packed", packed)
+    with serving() as client:
+        book = lorebook(client, "chat", woken("A", "gate"))
+        for _ in range(3):
+            ask(client, "gate", books=[book])
+        assert len(listed(client)) == 2
+    assert len(failed) == 1
