@@ -8,6 +8,7 @@ import json
 import logging
 import signal
 import socket
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import wait
@@ -29,6 +30,10 @@ SAMPLE_HOST = "character:ilse"
 """Whom the sample world is attached to, and who speaks in its chat."""
 SHUTDOWN_SECONDS = 10
 """How long requests that are still running may take when the service is told to end."""
+SWITCH_SECONDS = 0.001
+"""How long a thread may keep the interpreter while another waits for it. The model's thread wants it back after each of
+a hundred operations a query, and at Python's 5 ms it loses more to many requests at once than it computes
+(`sixteen_over_one` of `python -m benchmarks.speed serve`)."""
 SIGNAL_SECONDS = 0.5
 """How long a signal may go unseen when it comes at the wrong moment."""
 
@@ -168,7 +173,7 @@ def _serve(running: Hosted, listener: socket.socket) -> None:
         running.app, lifespan="off", log_config=None, access_log=False, timeout_graceful_shutdown=SHUTDOWN_SECONDS
     )
     server = uvicorn.Server(config)
-    with _handled(server.handle_exit):
+    with _handled(server.handle_exit), _switching():
         # The server lives on the event loop of the application; this thread only waits for signals.
         ended = running.portal.start_task_soon(server.serve, [listener])
         _announce(running.settings, listener)
@@ -176,6 +181,16 @@ def _serve(running: Hosted, listener: socket.socket) -> None:
             # A signal that comes as the wait begins is only noted, so a wait without an end might miss it for good.
             wait([ended], timeout=SIGNAL_SECONDS)
     ended.result()
+
+
+@contextmanager
+def _switching() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 @contextmanager

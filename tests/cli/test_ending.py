@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Thread, main_thread
@@ -44,8 +45,8 @@ def noted(number: signal.Signals, listener: socket.socket) -> Iterator[Event]:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_that_interrupts_nothing_ends_it(number: signal.Signals) -> None:
-    """The service ends at a signal that comes between two moments, and leaves the handlers as they were."""
-    before = signal.getsignal(number)
+    """The service ends at a signal that comes between two moments, and leaves handlers and threads as they were."""
+    before = signal.getsignal(number), sys.getswitchinterval()
     settings = Settings(port=0)
     with (
         _listening(settings, insecure=False) as listener,
@@ -54,4 +55,4 @@ def test_a_signal_that_interrupts_nothing_ends_it(number: signal.Signals) -> Non
     ):
         _serve(running, listener)
     assert not forced.is_set()
-    assert signal.getsignal(number) == before
+    assert (signal.getsignal(number), sys.getswitchinterval()) == before
