@@ -36,7 +36,7 @@ class Settings(BaseSettings):
     model: str = "bundled"
     """`bundled`, `hashing`, `remote`, or a sentence-transformers hub name or folder."""
     backend: Literal["torch", "openvino"] = "torch"
-    """What runs a local model: `torch`, or `openvino` (extra `worldbook[openvino]`): same vectors, faster queries."""
+    """What runs a local model: `torch`, or `openvino` (extra `worldbook[openvino]`): the same vectors without torch."""
     device: str = "auto"
     """Where torch runs a local model: `auto`, `cpu`, `cuda`, `mps`."""
     remote_url: str = ""

@@ -22,7 +22,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.conditions import conditions
-from benchmarks.load.plan import Work, bodies
+from benchmarks.load.plan import Work, bodies, opening
 from benchmarks.load.runs import Run, closed_run, open_run
 from benchmarks.server import Served, serving, wait_until_ready
 from benchmarks.speed import results
@@ -78,16 +78,23 @@ def _service(prepared: Prepared, module: str = "service.cli") -> Iterator[Served
         yield served
 
 
+def _open(served: Served, work: Work, count: int, rate: float, seed: int) -> Run:
+    """At a fixed rate, of conversations that the service has seen: it never meets all of its chats at once."""
+    closed_run(served, opening(work, seed), CALLERS)
+    return open_run(served, bodies(work, count, seed), rate, seed)
+
+
 def saturate(prepared: Prepared, _: float | None) -> Figures:
     """Throughput of callers who never pause, then rising rates until one is too high."""
     size = prepared.size
     with _service(prepared) as served:
+        closed_run(served, opening(prepared.work, seed=2), CALLERS)
         throughput = closed_run(served, bodies(prepared.work, size.probe, seed=2), CALLERS).per_second
         figures: Figures = {"closed_loop_per_second": throughput, "saturation_per_second": 0.0}
         for number, step in enumerate(STEPS):
             rate = step * throughput
             count = max(10, int(rate * size.step_seconds))
-            run = open_run(served, bodies(prepared.work, count, seed=10 + number), rate, seed=number)
+            run = _open(served, prepared.work, count, rate, seed=10 + number)
             figures |= {f"at_{step:g}_p50_ms": run.percentile(50), f"at_{step:g}_p95_ms": run.percentile(95)}
             if not run.holds():
                 break
@@ -101,7 +108,7 @@ def steady(prepared: Prepared, rate: float | None) -> Figures:
     half = rate / 2
     count = min(prepared.size.steady, int(prepared.size.steady_seconds * half))
     with _service(prepared) as served:
-        run = open_run(served, bodies(prepared.work, count, seed=3), half, seed=3)
+        run = _open(served, prepared.work, count, half, seed=3)
     memory = [mb for _, mb in run.memory]
     fifth = max(1, len(memory) // 5)
     early, late = memory[fifth : 2 * fifth] or memory[:1], memory[-fifth:]
@@ -119,7 +126,7 @@ def overload(prepared: Prepared, rate: float | None) -> Figures:
     assert rate is not None
     count = max(10, int(2 * rate * prepared.size.step_seconds))
     with _service(prepared) as served:
-        run = open_run(served, bodies(prepared.work, count, seed=4), 2 * rate, seed=4)
+        run = _open(served, prepared.work, count, 2 * rate, seed=4)
         refusals = [1000 * seconds for _, seconds, status, _ in run.results if status == 503]
         health = served.client.get("/healthz").status_code
     return {

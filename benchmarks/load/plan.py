@@ -37,33 +37,53 @@ def arrivals(rate: float, count: int, seed: int) -> np.ndarray:
     return np.cumsum(gaps)
 
 
+def opening(work: Work, seed: int) -> list[Body]:
+    """One request of each conversation of `bodies`, as it stands before them: what a service that runs has seen."""
+    random = np.random.default_rng(seed)
+    return [_body(books, messages) for books, messages in _chats(work, random, _Speaker(work, random))]
+
+
 def bodies(work: Work, count: int, seed: int) -> list[Body]:
     """Requests of many conversations that go on; each conversation has its books, popular ones more often."""
     random = np.random.default_rng(seed)
-    vocabulary = words(random, 4000)
-    popularity = 1 / np.arange(1, len(work.books) + 1)
-    popularity /= popularity.sum()
-
-    def said() -> str:
-        low, high = work.words_of_a_message
-        length = int(np.exp(random.uniform(np.log(low), np.log(high))))
-        return " ".join(vocabulary[word] for word in random.integers(0, len(vocabulary), length))
-
-    attached = min(work.books_a_request, len(work.books))
-    chats = [
-        (
-            [work.books[place] for place in random.choice(len(work.books), attached, replace=False, p=popularity)],
-            [said() for _ in range(work.messages)],
-        )
-        for _ in range(work.conversations)
-    ]
+    speaker = _Speaker(work, random)
+    chats = _chats(work, random, speaker)
     planned = []
     for _ in range(count):
         books, messages = chats[random.integers(len(chats))]
         if random.random() < work.share_new:
-            messages[:] = [*messages[1:], said()]
-        last = len(messages) - 1
-        roles = ("user", "assistant")
-        told = [{"role": roles[(last - place) % 2], "content": text} for place, text in enumerate(messages)]
-        planned.append({"books": books, "messages": told})
+            messages[:] = [*messages[1:], speaker.said()]
+        planned.append(_body(books, messages))
     return planned
+
+
+class _Speaker:
+    def __init__(self, work: Work, random: np.random.Generator) -> None:
+        self._lengths = np.log(work.words_of_a_message)
+        self._random = random
+        self._vocabulary = words(random, 4000)
+
+    def said(self) -> str:
+        length = int(np.exp(self._random.uniform(*self._lengths)))
+        return " ".join(self._vocabulary[word] for word in self._random.integers(0, len(self._vocabulary), length))
+
+
+def _chats(work: Work, random: np.random.Generator, speaker: _Speaker) -> list[tuple[list[str], list[str]]]:
+    """The books and the messages of each conversation."""
+    popularity = 1 / np.arange(1, len(work.books) + 1)
+    popularity /= popularity.sum()
+    attached = min(work.books_a_request, len(work.books))
+    return [
+        (
+            [work.books[place] for place in random.choice(len(work.books), attached, replace=False, p=popularity)],
+            [speaker.said() for _ in range(work.messages)],
+        )
+        for _ in range(work.conversations)
+    ]
+
+
+def _body(books: list[str], messages: list[str]) -> Body:
+    last = len(messages) - 1
+    roles = ("user", "assistant")
+    told = [{"role": roles[(last - place) % 2], "content": text} for place, text in enumerate(messages)]
+    return {"books": books, "messages": told}

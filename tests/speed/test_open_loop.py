@@ -12,7 +12,7 @@ from aiohttp import web
 
 from benchmarks.load import __main__ as command
 from benchmarks.load.generator import NO_ANSWER, open_loop
-from benchmarks.load.plan import Work, arrivals, bodies
+from benchmarks.load.plan import Work, arrivals, bodies, opening
 from benchmarks.load.runs import Run
 
 WORK = Work(books=("a", "b", "c", "d"), books_a_request=2, conversations=3)
@@ -130,3 +130,12 @@ def test_a_rate_is_needed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     with pytest.raises(SystemExit, match="2"):
         command.main(["steady", "--tiny", "--into", str(tmp_path)])
     assert "run `saturate --into FOLDER` first" in capsys.readouterr().err
+
+
+def test_the_opening_is_where_the_plan_begins() -> None:
+    """Before the plan each conversation was as the opening has it: one new message at most is unknown to a service."""
+    seen = {message["content"] for body in opening(WORK, seed=2) for message in body["messages"]}
+    for body in bodies(WORK, 200, seed=2):
+        contents = [message["content"] for message in body["messages"]]
+        assert len(set(contents) - seen) <= 1
+        seen.update(contents)
