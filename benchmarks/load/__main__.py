@@ -6,9 +6,9 @@
     python -m benchmarks.load overload   1 min   twice the rate of saturation: who is refused, and how quickly
 
 Twenty books of 300 entries, the more popular ones more often, three a request; 50 conversations of six messages of 5
-to 150 words. Half of the requests bring a new user message, the others repeat a turn (`--share-new`). Model and backend
-are those of the settings. --into writes COMMAND.json into a folder; `steady` and `overload` read the rate from
-saturate.json there, or take `--rate`. --tiny shows that it works.
+to 150 words of prose. Half of the requests bring a new user message, the others repeat a turn (`--share-new`). Model
+and backend are those of the settings. --into writes COMMAND.json into a folder; `steady` and `overload` read the rate
+from saturate.json there, or take `--rate`. --tiny shows that it works.
 """
 
 from __future__ import annotations

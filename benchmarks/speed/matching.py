@@ -36,7 +36,7 @@ def measure_match(size: Size) -> Figures:
     """Milliseconds on 20 kB by the number of aliases; the loops over keys on at most 10,000 of them."""
     random = np.random.default_rng(11)
     called = names(random, max(size.aliases))
-    text, alike = (_with_names(random, parts, called) for parts in (_prose(), _words_like_names(random)))
+    text, alike = (_with_names(random, parts, called) for parts in (lore.english(), _words_like_names(random)))
     figures = _beside_the_bare_scan(text, called, size)
     few, many = size.aliases[-3:][0], size.aliases[-1]
     figures["growth"] = figures[f"match_{many}_ms"] / figures[f"match_{few}_ms"]
@@ -64,20 +64,6 @@ def _beside_loops(text: str, keys: Sequence[str], size: Size) -> Figures:
         figures[f"loop_in_node_{count}_ms"] = loop_in_node(node, text, keys, size.slow_rounds)
         figures["times_faster_than_node"] = figures[f"loop_in_node_{count}_ms"] / ours
     return figures
-
-
-def _prose() -> list[str]:
-    """The words of the English messages and entries of the lore set."""
-    said = [
-        message.content
-        for part in ("choosing", "judging")
-        for ask in lore.trial(part).asks
-        if ask.language == "en"
-        for message in ask.messages
-    ]
-    corpus = lore.corpus()
-    told = [entry.content for entry, language in zip(corpus.entries, corpus.languages, strict=True) if language == "en"]
-    return " ".join([*said, *told]).split()
 
 
 def _words_like_names(random: np.random.Generator) -> list[str]:
