@@ -40,6 +40,7 @@ class Size:
 
     books: int = 20
     entries: int = 300
+    conversations: int = 50
     probe: int = 1_500
     """Requests that measure throughput."""
     step_seconds: float = 15.0
@@ -48,7 +49,7 @@ class Size:
     batching: int = 400
 
 
-TINY = Size(books=3, entries=8, probe=20, step_seconds=0.5, steady=30, batching=6)
+TINY = Size(books=3, entries=8, conversations=4, probe=20, step_seconds=0.5, steady=30, batching=6)
 STEPS = (0.6, 0.75, 0.9, 1.0, 1.1, 1.2, 1.35)
 """Of the throughput of callers who never pause."""
 
@@ -67,7 +68,8 @@ def _prepared(size: Size, share_new: float) -> Iterator[Prepared]:
     space = load_embedder(Settings()).space
     with TemporaryDirectory() as folder:
         ids = fill(Path(folder), space, [size.entries] * size.books)
-        yield Prepared(size, Work(books=ids, share_new=share_new), {"WORLDBOOK_DATA_DIR": folder})
+        work = Work(books=ids, share_new=share_new, conversations=size.conversations)
+        yield Prepared(size, work, {"WORLDBOOK_DATA_DIR": folder})
 
 
 @contextmanager
