@@ -59,12 +59,13 @@ def itxt(keyword: str, payload: bytes, *, packed: bool = False) -> bytes:
 
 
 def archive(members: Mapping[str, Any], *, before: bytes = b"", method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """A zip archive, behind other bytes if wanted; what is no bytes goes in as JSON."""
+    """A zip archive, behind other bytes if wanted, the same bytes at any time; what is no bytes goes in as JSON."""
     file = io.BytesIO(before)
     file.seek(0, io.SEEK_END)
     with zipfile.ZipFile(file, "a" if before else "w", method) as opened:
         for name, content in members.items():
-            opened.writestr(name, content if isinstance(content, bytes) else json.dumps(content))
+            undated = zipfile.ZipInfo(name)
+            opened.writestr(undated, content if isinstance(content, bytes) else json.dumps(content), method)
     return file.getvalue()
 
 

@@ -97,8 +97,8 @@ def test_a_copy_of_a_lorebook(client: TestClient, dialect: str) -> None:
     """Copies: the copy of a lorebook has its triggers, channels and settings, activates as it does, and is exported as
     the same file."""
     fields, trigger = LOREBOOKS[dialect]
-    sought = {"secondary_keys": ["tide", "moon"], "order": 3, "chance": 99.5}
-    asleep = woken("Asleep", "door", enabled=False)
+    sought = {"secondary_keys": ["tide", "moon"], "order": 3}
+    asleep = woken("Asleep", "door", enabled=False, chance=99.5)
     book = lorebook(
         client, dialect, woken("Gate", "gate", **sought, **trigger), woken("Always", constant=True), asleep, **fields
     )
