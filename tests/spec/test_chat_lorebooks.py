@@ -391,7 +391,7 @@ def test_a_group_with_a_sure_member(client: Client) -> None:
         woken("sure", "gate", group={"names": ["g"]}),
     )
     talk = new_conversation()
-    found = [active(client, book, "gate", conversation=talk, turn=turn) for turn in range(60)]
+    found = [active(client, book, "gate", conversation=talk, turn=turn) for turn in range(200)]
     assert {len(each) for each in found} == {1}
     assert {each[0] for each in found} == {"rare", "sure"}
 

@@ -157,7 +157,7 @@ def test_chance_is_drawn_once_a_turn(client: Client) -> None:
     talk = new_conversation()
     drawn = [bool(active(client, book, "gate", conversation=talk, turn=turn)) for turn in range(400)]
     assert [bool(active(client, book, "gate", conversation=talk, turn=turn)) for turn in range(20)] == drawn[:20]
-    assert 120 - 3 * 9.2 < sum(drawn) < 120 + 3 * 9.2
+    assert 120 - 6 * 9.2 < sum(drawn) < 120 + 6 * 9.2
     refused = told(client, book, "gate", conversation=talk, turn=drawn.index(False))["E"]["reason"]
     assert refused["kind"] == "chance"
     assert refused["drawn"] >= refused["chance"] == 30
