@@ -14,13 +14,14 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from embeddings.amx import ExactBert
+from embeddings.exact_bert import ExactBert
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from transformers import PreTrainedModel
 
 _FEWEST_ROWS = 32
+_X86_BFLOAT16 = frozenset({"amx_bf16", "avx512_bf16"})
 
 
 class _BlockedLinear(nn.Linear):
@@ -55,7 +56,7 @@ class _CastEmbedding(nn.Module):
         return rows.to(self.dtype)
 
 
-class _AmxNetwork(nn.Module):
+class _ExactNetwork(nn.Module):
     """An `ExactBert` that is called as a network of transformers is."""
 
     def __init__(self, bert: ExactBert, config: Any, *, exact: bool) -> None:
@@ -101,13 +102,13 @@ def _halved(tensor: torch.Tensor) -> torch.Tensor:
     return nn.Parameter(half, requires_grad=False) if isinstance(tensor, nn.Parameter) else half
 
 
-def with_amx(model: SentenceTransformer) -> tuple[SentenceTransformer, SentenceTransformer] | None:
+def bfloat16_bert(model: SentenceTransformer) -> tuple[SentenceTransformer, SentenceTransformer] | None:
     """The same model in bfloat16 twice, sharing weights: with rows that never depend on the batch, and quicker ones.
 
-    None where the processor has no AMX or the network is none that `embeddings.amx` knows.
+    None where the processor does not multiply in bfloat16, or the network is none that `embeddings.exact_bert` knows.
     """
     network = _network(model)
-    if network is None or model.device.type != "cpu" or "amx_bf16" not in _processor():
+    if network is None or model.device.type != "cpu" or _processor().isdisjoint(_X86_BFLOAT16):
         return None
     config = network.config
     if (config.model_type, config.hidden_act, getattr(config, "is_decoder", False)) != ("bert", "gelu", False):
@@ -117,7 +118,7 @@ def with_amx(model: SentenceTransformer) -> tuple[SentenceTransformer, SentenceT
             bert = ExactBert(network, config.num_attention_heads)
     except (AttributeError, RuntimeError):  # another shape of network, or a torch without these products
         return None
-    exact, quick = (_with_network(model, _AmxNetwork(bert, config, exact=exact)) for exact in (True, False))
+    exact, quick = (_with_network(model, _ExactNetwork(bert, config, exact=exact)) for exact in (True, False))
     return exact, quick
 
 
@@ -125,8 +126,7 @@ def native_bfloat16(device: torch.device) -> bool:
     """Whether the processor multiplies in bfloat16; where it only emulates, bfloat16 is slower than float32."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported())
-    # x86-64 names amx_bf16 and avx512_bf16, ARM names bf16
-    return device.type == "cpu" and not _processor().isdisjoint({"amx_bf16", "avx512_bf16", "bf16"})
+    return device.type == "cpu" and not _processor().isdisjoint({*_X86_BFLOAT16, "bf16"})  # ARM names it bf16
 
 
 def _processor() -> set[str]:

@@ -5,8 +5,8 @@ to run. In plain float32 batches it does not. Measured with the default model on
 padded to a common length 40 % of the rows agreed with batches of one, of 44 queries in batches of exactly equal
 length 11 %; the others were off by one unit in the last place. So queries of one batch are padded to a multiple of 16
 tokens that each query decides alone, and go through a network whose rows are bit-identical whatever is beside them:
-`amx.ExactBert` in bfloat16 for a BERT on a processor with AMX, else `precision.row_exact` in float32. Loading proves it
-on a sample, and where the proof fails (another processor, a GPU) queries go one by one.
+`ExactBert` in bfloat16 for a BERT on x86-64 that multiplies so, else `precision.row_exact` in float32. Loading proves
+it on a sample, and where the proof fails (another processor, a GPU) queries go one by one.
 
 Passages. They are stored, so nothing depends on their last bits: they go through the same network where it is in
 bfloat16, else in bfloat16 where the processor computes in it, and in float32 batches elsewhere.
@@ -152,7 +152,7 @@ class SentenceTransformerEmbedder:
         """What embeds queries, and what embeds passages."""
         from embeddings import precision
 
-        both = precision.with_amx(loaded)
+        both = precision.bfloat16_bert(loaded)
         if both is not None and all(self._agrees(view, loaded, 0.9999) for view in both):
             return both
         fast = precision.bfloat16(loaded) if precision.native_bfloat16(loaded.device) else loaded

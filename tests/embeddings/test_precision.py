@@ -32,7 +32,7 @@ def embedder(folder: Path) -> SentenceTransformerEmbedder:
     return SentenceTransformerEmbedder(folder, loaded=bert.load(folder, device="cpu"))
 
 
-def has_amx(patch: pytest.MonkeyPatch) -> None:
+def has_bfloat16(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(precision, "_processor", lambda: {"amx_bf16"})
 
 
@@ -43,26 +43,26 @@ def has_amx(patch: pytest.MonkeyPatch) -> None:
 )
 def test_another_network_than_bert(folder: Path, setting: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """A network that computes something else has no view in bfloat16 for queries, whatever its modules are called."""
-    has_amx(monkeypatch)
+    has_bfloat16(monkeypatch)
     loaded = bert.load(folder, device="cpu")
     vars(loaded[0].network.config).update(setting)
-    assert precision.with_amx(loaded) is None
+    assert precision.bfloat16_bert(loaded) is None
 
 
 def test_another_processor(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So has none on a processor without AMX."""
-    monkeypatch.setattr(precision, "_processor", lambda: {"avx512_bf16"})
-    assert precision.with_amx(bert.load(folder, device="cpu")) is None
+    """So has none on a processor that does not multiply in bfloat16."""
+    monkeypatch.setattr(precision, "_processor", lambda: {"avx2", "avx512f", "bf16"})
+    assert precision.bfloat16_bert(bert.load(folder, device="cpu")) is None
 
 
 def test_a_torch_without_the_products(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where torch has the private operators no more, queries go in float32 as without AMX."""
+    """Where torch has the private operators no more, queries go in float32 as on other processors."""
     with monkeypatch.context() as patch:
         patch.setattr(precision, "_processor", set)
         expected = embedder(folder).embed_queries(TEXTS)
-    has_amx(monkeypatch)
+    has_bfloat16(monkeypatch)
     monkeypatch.setattr(torch.ops, "mkldnn", SimpleNamespace())
-    assert precision.with_amx(bert.load(folder, device="cpu")) is None
+    assert precision.bfloat16_bert(bert.load(folder, device="cpu")) is None
     assert np.array_equal(embedder(folder).embed_queries(TEXTS), expected)
 
 
@@ -76,22 +76,22 @@ def test_a_view_that_does_not_work(folder: Path, problem: type[Exception], monke
     with monkeypatch.context() as patch:
         patch.setattr(precision, "_processor", set)
         expected = embedder(folder).embed_queries(TEXTS)
-    has_amx(monkeypatch)
-    monkeypatch.setattr(precision._AmxNetwork, "forward", fail)
+    has_bfloat16(monkeypatch)
+    monkeypatch.setattr(precision._ExactNetwork, "forward", fail)
     assert np.array_equal(embedder(folder).embed_queries(TEXTS), expected)
 
 
 def test_a_model_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model made of something else than a transformer has no views; it is used as it is."""
-    has_amx(monkeypatch)
+    has_bfloat16(monkeypatch)
     model: Any = nn.Sequential(nn.Sequential(nn.EmbeddingBag(4, 4)))
-    assert precision.with_amx(model) is None
+    assert precision.bfloat16_bert(model) is None
     assert precision.row_exact(model) is model
     assert precision.bfloat16(model) is model
 
 
 def test_layers_in_bfloat16_over_a_table_in_float32(folder: Path) -> None:
-    """Without AMX passages go in bfloat16 where the processor has it, over the table that is shared with queries."""
+    """Passages of another network go in bfloat16 where the processor has it, over the table shared with queries."""
     loaded = bert.load(folder, device="cpu")
     view = precision.bfloat16(loaded)
     table = loaded[0].network.get_input_embeddings().weight

@@ -135,7 +135,7 @@ def test_the_default_model_agrees_with_plain_encoding(
 
     plain = SentenceTransformer(str(bundled.unpack(cache_dir)), device="cpu", local_files_only=True)
     queries, passages = default_model.embed_queries(TEXTS), default_model.embed_passages(TEXTS)
-    if precision.with_amx(plain) is None:
+    if precision.bfloat16_bert(plain) is None:
         assert np.allclose(queries, plain.encode_query(TEXTS), atol=1e-5)
     assert np.einsum("ij,ij->i", queries, plain.encode_query(TEXTS)).min() > 0.9999
     assert np.einsum("ij,ij->i", passages, plain.encode_document(TEXTS)).min() > 0.999
@@ -145,7 +145,7 @@ def test_the_default_model_agrees_with_plain_encoding(
 def test_queries_of_the_two_precisions_are_interchangeable(
     default_model: SentenceTransformerEmbedder, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without AMX queries go in float32, in the same space and with a cosine of .9999 or more."""
+    """On another processor queries go in float32, in the same space and with a cosine of .9999 or more."""
     monkeypatch.setattr(precision, "_processor", set)
     slow = bundled.load(cache_dir, device="cpu")
     texts = [text for own in background.sentences().values() for text in own[:2]]

@@ -7,9 +7,11 @@ import torch
 from transformers import BertConfig, BertModel
 
 from embeddings import precision
-from embeddings.amx import ExactBert
+from embeddings.exact_bert import ExactBert
 
-pytestmark = pytest.mark.skipif("amx_bf16" not in precision._processor(), reason="the processor has no AMX")
+pytestmark = pytest.mark.skipif(
+    precision._processor().isdisjoint(precision._X86_BFLOAT16), reason="the processor does not multiply in bfloat16"
+)
 
 
 @pytest.fixture(scope="module", params=[(384, 1536, 12), (64, 128, 2)], ids=["of the default size", "small"])

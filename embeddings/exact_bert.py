@@ -1,10 +1,10 @@
-"""A BERT network in bfloat16 whose rows never depend on the batch: for queries and passages on processors with AMX.
+"""A BERT network in bfloat16 whose rows never depend on the batch: for processors that multiply in bfloat16.
 
 A query must have the same bits alone and in a crowd (see `sentence_transformer`), and a product of matrices picks its
-kernel, and with it the order of its sums, by the number of rows. Measured with oneDNN 3.12 on x86-64 with AMX: products
-over 384 features gave each row the same bits at every number of rows (tests/embeddings/test_amx.py), wider ones did
-not; at a fixed number of rows no row depended on its place or its neighbours. So narrow layers multiply the rows of all
-texts at once, and wide ones those of one text at a time.
+kernel, and with it the order of its sums, by the number of rows. Measured with oneDNN 3.12 on x86-64, with AMX and with
+AVX-512 alone: products over 384 features gave each row the same bits at every number of rows, wider ones did not with
+AMX; at a fixed number of rows no row depended on its place or its neighbours (tests/embeddings/test_exact_bert.py). So
+narrow layers multiply the rows of all texts at once, and wide ones those of one text at a time.
 
 Beside that it does what `transformers` does in fewer calls: one product for query, key and value, GELU within the
 product, and weights that lie as the kernel reads them, which otherwise are laid out anew at each call.
