@@ -90,12 +90,12 @@ def test_a_broken_vector_is_refused(pieces: np.ndarray, why: str) -> None:
 
 def test_a_group_has_one_score() -> None:
     """V12: a text with many windows is one group, and its memory is told."""
-    row = unit(np.random.default_rng(0), 1, 64)
-    index = VectorIndex.build(64, {1: (row, np.repeat(row, 50, axis=0)), 2: (row, row)})
+    row = unit(np.random.default_rng(0), 1, 384)
+    index = VectorIndex.build(384, {1: (row, np.repeat(row, 500, axis=0)), 2: (row, row)})
     assert index.groups == 2
     assert np.allclose(index.scores(row), 1.0, atol=0.01)
-    assert 54 * 64 < index.nbytes < 54 * 64 * 2
-    assert index.nbytes_of_scores == 4 * KEPT_QUERIES * (2 + 64)
+    assert 503 * 384 < index.nbytes < 503 * 384 * 1.5
+    assert index.nbytes_of_scores == 4 * KEPT_QUERIES * (2 + 384)
 
 
 def test_scores_that_are_kept_are_those_that_are_computed() -> None:
