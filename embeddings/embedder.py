@@ -89,6 +89,13 @@ class Embedder(Protocol):
         """Tokens of one text that the model reads; what lies behind is cut by the model."""
         ...
 
+    def of_one_call(self, queries: Sequence[str]) -> Sequence[int]:
+        """Places of the queries that are best embedded in one call now: the first, and what then costs little more.
+
+        All of them wait for its end, and the rest for their turn.
+        """
+        ...
+
     def embed_queries(self, texts: Sequence[str]) -> Vectors: ...
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors: ...

@@ -3,6 +3,8 @@
 Tokenizers and models are not safe from several threads ("Already borrowed"), grow when each call comes from a new
 thread, and may fail with errors that are no Exception. So one thread loads the model and runs it; all others wait for
 it here, with a limit. Queries go first: passages are embedded in small batches, and queries run between two of them.
+Queries too go in small calls, each answered at its end, in the order they came; but who brings many takes turns with
+those who come after: a new chat of a dozen messages does not hold up the next message of every other chat.
 """
 
 from __future__ import annotations
@@ -28,7 +30,10 @@ log = logging.getLogger(__name__)
 RECIPE = "windows-2"
 """Changes when a text is cut another way."""
 QUERY_CHARACTERS = 20_000
-_QUERIES_A_CALL = 32
+_LOOK_AHEAD = 32
+"""Waiting queries that are looked at for those that go well together."""
+_TURN = 0.02
+"""Seconds by which each further query of a caller stands behind those of others; about what a query takes."""
 _SPARE_TOKENS = 8
 """Tokens of sentences counted alone may be a few less than those of the sentences together."""
 _FIRST_PAUSE = 1.0
@@ -44,6 +49,8 @@ class EncoderState:
 
 @dataclass(eq=False)
 class _Query:
+    due: float
+    """Those that are due earlier go first."""
     result: Future[Vectors] = field(default_factory=Future)
     waiting: int = 0
     """Callers that still want it."""
@@ -75,7 +82,7 @@ class Encoder:
         self._calibrate = calibrate
         self._cached_queries = cached_queries
         self._changed = threading.Condition()
-        self._queries: OrderedDict[str, _Query] = OrderedDict()
+        self._queries: dict[str, _Query] = {}
         self._jobs: deque[_Job] = deque()
         self._cache: OrderedDict[str, Vectors] = OrderedDict()
         self._loaded: tuple[Embedder, Calibration] | None = None
@@ -127,7 +134,9 @@ class Encoder:
         with self._changed:
             self._refuse_if_unable()
             known = {text: row for text in texts if (row := self._cached(text)) is not None}
-            asked = {text: self._asked(text) for text in texts if text not in known}
+            unknown = dict.fromkeys(text for text in texts if text not in known)
+            now = time.monotonic()
+            asked = {text: self._asked(text, now + turn * _TURN) for turn, text in enumerate(unknown)}
             self._changed.notify_all()
         try:
             _, unfinished = wait([query.result for query in asked.values()], timeout)
@@ -171,8 +180,9 @@ class Encoder:
             self._cache.move_to_end(text)
         return row
 
-    def _asked(self, text: str) -> _Query:
-        query = self._queries.setdefault(text, _Query())
+    def _asked(self, text: str, due: float) -> _Query:
+        query = self._queries.setdefault(text, _Query(due))
+        query.due = min(query.due, due)
         query.waiting += 1
         return query
 
@@ -233,9 +243,12 @@ class Encoder:
     def _answer_queries(self) -> None:
         embedder, calibration = self._working
         with self._changed:
-            batch = [(text, query) for text, query in self._queries.items() if query.waiting][:_QUERIES_A_CALL]
             for text in [text for text, query in self._queries.items() if not query.waiting]:
                 del self._queries[text]
+            waiting = sorted(self._queries.items(), key=lambda each: each[1].due)[:_LOOK_AHEAD]
+        if not waiting:
+            return
+        batch = [waiting[place] for place in embedder.of_one_call([text for text, _ in waiting])]
         answers = passages.embed_each(
             [text for text, _ in batch], lambda texts: calibration.queries(embedder.embed_queries(texts))
         )

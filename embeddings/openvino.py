@@ -91,13 +91,20 @@ class OpenVinoEmbedder:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [len(ids) for ids in self._ids(texts, special=False, prompts=("",) * len(texts))]
 
+    def of_one_call(self, queries: Sequence[str]) -> Sequence[int]:
+        """The first and those of its length."""
+        return self._query_batches(self._truncated(queries, self._space.query_prompt))[0]
+
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Shape (texts, dimension). The vector of a text does not depend, to the last bit, on the other texts."""
         ids = self._truncated(texts, self._space.query_prompt)
+        return self._embed(ids, self._query_batches(ids))
+
+    def _query_batches(self, ids: Sequence[Sequence[int]]) -> list[list[int]]:
         groups: dict[int, list[int]] = {}
         for i, own in enumerate(ids):
             groups.setdefault(self._padded(len(own)), []).append(i)
-        return self._embed(ids, (batch for group in groups.values() for batch in _batches(group, self._query_batch)))
+        return [batch for group in groups.values() for batch in _batches(group, self._query_batch)]
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Shape (texts, dimension)."""

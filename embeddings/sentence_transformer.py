@@ -35,6 +35,8 @@ log = logging.getLogger(__name__)
 
 _BATCH = 16
 _PADDING = 16
+_QUERY_TOKENS = 512
+"""Of one call: a batch of more tokens takes no less time for each, and all its queries wait for its end."""
 _CHARACTERS_PER_TOKEN = 16
 _SAMPLE = "Who lit the lamp of the old lighthouse, 灯台守, смотритель маяка? "
 
@@ -91,16 +93,26 @@ class SentenceTransformerEmbedder:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self._count(texts, special=False)
 
+    def of_one_call(self, queries: Sequence[str]) -> Sequence[int]:
+        """The first and those of its length."""
+        return self._query_batches([self._cap(text) for text in queries])[0]
+
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Shape (texts, dimension). The vector of a text does not depend, to the last bit, on the other texts."""
         texts = [self._cap(text) for text in texts]
+        return self._embed(self._exact, texts, self._query_batches(texts), self._query_prompt, padding=_PADDING)
+
+    def _query_batches(self, texts: Sequence[str]) -> list[list[int]]:
         groups: dict[tuple[int, bool], list[int]] = {}
         for i, length in enumerate(self._count([self._query_prompt + text for text in texts], special=True)):
             padded = min(-(-length // _PADDING) * _PADDING, self._limit)
             # a batch without padding takes another path through attention, so full rows do not mix with the rest
             groups.setdefault((padded, length >= padded), []).append(i)
-        batches = [batch for members in groups.values() for batch in _batches(members, self._query_batch)]
-        return self._embed(self._exact, texts, batches, self._query_prompt, padding=_PADDING)
+        return [
+            batch
+            for (padded, _), members in groups.items()
+            for batch in _batches(members, min(self._query_batch, max(1, _QUERY_TOKENS // padded)))
+        ]
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Shape (texts, dimension)."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from unittest.mock import patch
 
 from embeddings import encoding
 from service.cli import main
 
 if __name__ == "__main__":
-    encoding._QUERIES_A_CALL = 1
-    sys.exit(main())
+    with patch.object(encoding, "_LOOK_AHEAD", 1):
+        sys.exit(main())

@@ -121,6 +121,54 @@ def test_waiting_queries_share_a_call() -> None:
     assert [sorted(texts) for _, texts in model.calls] == [["first"], ["a", "b", "c"]]
 
 
+class OneLength(Watched):
+    """An embedder that likes its queries of one length."""
+
+    def of_one_call(self, queries: Sequence[str]) -> Sequence[int]:
+        return [place for place, text in enumerate(queries) if len(text) == len(queries[0])]
+
+
+def test_a_call_takes_what_the_embedder_likes_together() -> None:
+    """Queries that wait go with the first of them that the embedder likes beside it, in the order they came."""
+    model = OneLength()
+    with running(lambda: model) as encoder, ThreadPoolExecutor(8) as pool:
+        model.gate.clear()
+        first = pool.submit(encoder.embed_queries, ["first"])
+        assert model.entered.wait(30)
+        asked = []
+        for number, text in enumerate(("one", "long", "two", "a", "king", "b")):
+            asked.append(pool.submit(encoder.embed_queries, [text]))
+            wait_until(encoder, lambda number=number: len(encoder._queries) == number + 2)
+        model.gate.set()
+        assert all(future.result(30).shape == (1, 64) for future in (first, *asked))
+    assert [texts for _, texts in model.calls] == [["first"], ["one", "two"], ["long", "king"], ["a", "b"]]
+
+
+class OneByOne(Watched):
+    """An embedder that likes to be asked for one query at a time."""
+
+    def of_one_call(self, queries: Sequence[str]) -> Sequence[int]:
+        return [0]
+
+
+def test_who_asks_much_takes_turns() -> None:
+    """The query of one caller goes before the later ones of another who came just before, not before the first."""
+    model = OneByOne()
+    with running(lambda: model) as encoder, ThreadPoolExecutor(8) as pool:
+        model.gate.clear()
+        first = pool.submit(encoder.embed_queries, ["first"])
+        assert model.entered.wait(30)
+        many = pool.submit(encoder.embed_queries, [f"many {n}" for n in range(200)])
+        wait_until(encoder, lambda: len(encoder._queries) == 201)
+        one = pool.submit(encoder.embed_queries, ["one", "many 199"])
+        wait_until(encoder, lambda: len(encoder._queries) == 202)
+        model.gate.set()
+        assert all(len(future.result(30)) for future in (first, many, one))
+    order = [text for _, [text] in model.calls]
+    assert len(order) == 202
+    assert order.index("many 0") < order.index("one") < order.index("many 199") < order.index("many 150")
+
+
 def test_a_query_goes_between_two_batches_of_passages() -> None:
     """A query never waits for a whole import: it is answered after the batch in hand."""
     model = Watched()

@@ -38,6 +38,9 @@ class Scripted:
     def space(self) -> EmbeddingSpace:
         return self._inner.space
 
+    def of_one_call(self, queries: Sequence[str]) -> Sequence[int]:
+        return self._inner.of_one_call(queries)
+
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         self.queries += texts
         answer = self.answers(self._inner.embed_queries(texts))
