@@ -1,14 +1,14 @@
 """One process under load.
 
-    python -m benchmarks.load saturate   4 min   the rate at which it can no longer keep up
-    python -m benchmarks.load steady     9 min   20,000 requests at half of that rate, as far as nine minutes go
-    python -m benchmarks.load batching   3 min   throughput with and without batches of concurrent query embeddings
-    python -m benchmarks.load overload   1 min   twice the rate of saturation: who is refused, and how quickly
+    python -m benchmarks.load saturate    5 min   the rate at which it can no longer keep up
+    python -m benchmarks.load steady     25 min   20,000 requests at half of that rate
+    python -m benchmarks.load batching    3 min   throughput with and without batches of concurrent query embeddings
+    python -m benchmarks.load overload    1 min   twice the rate of saturation: who is refused, and how quickly
 
 Twenty books of 300 entries, the more popular ones more often, three a request; 50 conversations of six messages of 5
-to 150 words of prose. Half of the requests bring a new user message, the others repeat a turn (`--share-new`). Model
-and backend are those of the settings. --into writes COMMAND.json into a folder; `steady` and `overload` read the rate
-from saturate.json there, or take `--rate`. --tiny shows that it works.
+to 150 words of prose. Each request brings a new user message, as the next turn of a chat does; with `--share-new` less
+than 1 the others repeat a turn. Model and backend are those of the settings. --into writes COMMAND.json into a folder;
+`steady` and `overload` read the rate from saturate.json there, or take `--rate`. --tiny shows that it works.
 """
 
 from __future__ import annotations
@@ -43,9 +43,8 @@ class Size:
     conversations: int = 50
     probe: int = 1_500
     """Requests that measure throughput."""
-    step_seconds: float = 15.0
+    step_seconds: float = 30.0
     steady: int = 20_000
-    steady_seconds: float = 480.0
     batching: int = 400
 
 
@@ -108,9 +107,8 @@ def steady(prepared: Prepared, rate: float | None) -> Figures:
     """Many requests at half of saturation: percentiles, errors, and memory over time."""
     assert rate is not None
     half = rate / 2
-    count = min(prepared.size.steady, int(prepared.size.steady_seconds * half))
     with _service(prepared) as served:
-        run = _open(served, prepared.work, count, half, seed=3)
+        run = _open(served, prepared.work, prepared.size.steady, half, seed=3)
     memory = [mb for _, mb in run.memory]
     fifth = max(1, len(memory) // 5)
     early, late = memory[fifth : 2 * fifth] or memory[:1], memory[-fifth:]
@@ -189,7 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("command", choices=list(COMMANDS))
     parser.add_argument("--into", type=Path, help="write COMMAND.json into this folder")
     parser.add_argument("--rate", type=float, help="saturation in requests a second, instead of saturate.json")
-    parser.add_argument("--share-new", type=float, default=0.5, help="of requests: those with a new message")
+    parser.add_argument("--share-new", type=float, default=1.0, help="of requests: those with a new message")
     parser.add_argument("--tiny", action="store_true", help="so little that it only shows that it works")
     options = parser.parse_args(arguments)
     known = results.read_figures(options.into or results.RESULTS, "saturate") or {}

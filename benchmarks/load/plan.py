@@ -23,7 +23,7 @@ class Work:
 
     books: Sequence[str]
     books_a_request: int = 3
-    share_new: float = 0.5
+    share_new: float = 1.0
     """Of the requests: those with a new user message. The others repeat a turn, like a regeneration or a preview."""
     words_of_a_message: tuple[int, int] = (5, 150)
     """Between these, short ones more often."""

@@ -94,13 +94,14 @@ def test_what_is_no_answer_is_an_error() -> None:
     ("seconds", "status", "holds"),
     [
         (lambda n: 0.1, 200, True),
+        (lambda n: 1.5, 200, True),
         (lambda n: 0.1 + n / 100, 200, False),
         (lambda n: 0.1, 503, False),
     ],
-    ids=["even", "slower and slower", "refused"],
+    ids=["even", "slow and even", "slower and slower", "refused"],
 )
 def test_a_service_that_keeps_up(seconds, status, holds) -> None:
-    """A rate holds when nobody is refused and the last are served about as fast as the first."""
+    """A rate holds when nobody is refused and few requests are in the service at the end."""
     run = Run([(n / 10, seconds(n), status, False) for n in range(400)], [])
     assert run.holds() is holds
 
