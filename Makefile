@@ -6,6 +6,9 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 # Folder of public data sets for the checks that want one; without it they are skipped.
 DATA   ?=
 export DATA
+# Processes that share the tests, file by file. Each may load the default model, which takes a gigabyte.
+WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help install install-dev run serve test coverage test-slow fuzz lint bench bench-check docs clean
@@ -51,10 +54,10 @@ lint: install-dev
 	$(BIN)/lint-imports
 
 test: lint
-	$(BIN)/python -m pytest -m "not slow"
+	$(PYTEST) -m "not slow"
 
 coverage: install-dev
-	$(BIN)/python -m pytest -m "not slow" --cov --cov-report=term
+	$(PYTEST) -m "not slow" --cov --cov-report=term
 
 test-slow: install-dev
 	$(BIN)/python -m pytest -m slow
