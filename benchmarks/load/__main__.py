@@ -1,6 +1,6 @@
 """One process under load.
 
-    python -m benchmarks.load saturate    5 min   the rate at which it can no longer keep up
+    python -m benchmarks.load saturate    7 min   the rate at which it can no longer keep up
     python -m benchmarks.load steady     25 min   20,000 requests at half of that rate
     python -m benchmarks.load batching    3 min   throughput with and without batches of concurrent query embeddings
     python -m benchmarks.load overload    1 min   twice the rate of saturation: who is refused, and how quickly
@@ -44,11 +44,13 @@ class Size:
     probe: int = 1_500
     """Requests that measure throughput."""
     step_seconds: float = 30.0
+    alone: int = 300
+    """Requests one at a time, to see what the messages themselves take."""
     steady: int = 20_000
     batching: int = 400
 
 
-TINY = Size(books=3, entries=8, conversations=4, probe=20, step_seconds=0.5, steady=30, batching=6)
+TINY = Size(books=3, entries=8, conversations=4, probe=20, step_seconds=0.5, alone=5, steady=30, batching=6)
 STEPS = (0.6, 0.75, 0.9, 1.0, 1.1, 1.2, 1.35)
 """Of the throughput of callers who never pause."""
 
@@ -104,16 +106,20 @@ def saturate(prepared: Prepared, _: float | None) -> Figures:
 
 
 def steady(prepared: Prepared, rate: float | None) -> Figures:
-    """Many requests at half of saturation: percentiles, errors, and memory over time."""
+    """Many requests at half of saturation: percentiles, errors, and memory over time; a few one at a time before."""
     assert rate is not None
     half = rate / 2
     with _service(prepared) as served:
+        closed_run(served, opening(prepared.work, seed=5), CALLERS)
+        alone = closed_run(served, bodies(prepared.work, prepared.size.alone, seed=5), callers=1)
         run = _open(served, prepared.work, prepared.size.steady, half, seed=3)
     memory = [mb for _, mb in run.memory]
     fifth = max(1, len(memory) // 5)
     early, late = memory[fifth : 2 * fifth] or memory[:1], memory[-fifth:]
     return {
         **_told(run),
+        "one_at_a_time_p50_ms": alone.percentile(50),
+        "one_at_a_time_p95_ms": alone.percentile(95),
         "rate_per_second": half,
         "memory_of_the_second_fifth_mb": sum(early) / len(early),
         "memory_of_the_last_fifth_mb": sum(late) / len(late),

@@ -9,7 +9,7 @@ Open loop: each request is sent when it is due, whatever became of those before,
 due, not from when it could be sent. A generator that waits for an answer before it sends the next request leaves out
 the requests that would have met the stall: "coordinated omission" (Gil Tene, "How NOT to measure latency"; his wrk2
 does as is done here). Closed loop: so many callers, each sends its next request when it has its answer; this measures
-throughput, and its latencies mean nothing.
+throughput, and of several callers the latencies mean nothing.
 """
 
 from __future__ import annotations
