@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.embedder import Vectors
-from embeddings.rows import ExactRows, Products, RoundedRows, Rows
+from embeddings.rows import Float32Rows, Products, RoundedRows, Rows
 
 Scores = NDArray[np.float32]
 
@@ -93,13 +93,13 @@ class VectorIndex:
 
     @classmethod
     def build(
-        cls, dimension: int, groups: Mapping[int, tuple[Vectors, Vectors]], *, exact: bool = False
+        cls, dimension: int, groups: Mapping[int, tuple[Vectors, Vectors]], *, rounded: bool = True
     ) -> VectorIndex:
         """An index of group number to (pieces, windows), each of shape (rows, dimension), unit rows.
 
-        A group without windows is scored by its pieces alone. `exact` keeps float32 rows, which is how the benchmark
-        tells what rounding costs. Raises ValueError on a group without pieces, a row of another dimension, or a row
-        that is not finite.
+        A group without windows is scored by its pieces alone. `rounded=False` keeps float32 rows, which is how the
+        benchmark tells what rounding costs. Raises ValueError on a group without pieces, a row of another dimension, or
+        a row that is not finite.
         """
         numbers = sorted(groups)
         pieces = [groups[number][0] for number in numbers]
@@ -117,7 +117,7 @@ class VectorIndex:
         every = np.concatenate(
             [np.concatenate([none, *pieces])[piece_order], np.concatenate([none, *windows])[window_order]]
         )
-        kind = ExactRows if exact else RoundedRows
+        kind = RoundedRows if rounded else Float32Rows
         return cls(
             dimension=dimension,
             numbers=np.array(numbers, np.int64),

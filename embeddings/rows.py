@@ -79,13 +79,13 @@ class RoundedRows:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExactRows:
+class Float32Rows:
     """float32 rows, which FAISS multiplies: the reference that rounding is measured against."""
 
     _rows: Vectors
 
     @classmethod
-    def of(cls, vectors: Vectors) -> ExactRows:
+    def of(cls, vectors: Vectors) -> Float32Rows:
         return cls(_rows=np.ascontiguousarray(vectors, np.float32))
 
     @property

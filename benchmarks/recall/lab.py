@@ -100,7 +100,7 @@ class Lab:
                         for side in (found.pieces, found.windows)
                     ]
                     groups[ordinal] = (sides[0], sides[1])
-            index = VectorIndex.build(self.store.dimension, groups, exact=system.storage == "float32")
+            index = VectorIndex.build(self.store.dimension, groups, rounded=system.storage == "int8")
             self._books[key] = AttachedBook(open=OpenBook(text=text, index=index))
         return self._books[key]
 

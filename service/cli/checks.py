@@ -89,10 +89,10 @@ def index(_: Settings) -> Finding:
     try:
         import numpy as np
 
-        from embeddings.rows import ExactRows, RoundedRows
+        from embeddings.rows import Float32Rows, RoundedRows
 
         vectors = np.random.default_rng(1).normal(size=(40, 384)).astype(np.float32)
-        apart = np.abs(RoundedRows.of(vectors).products(vectors) - ExactRows.of(vectors).products(vectors)).max()
+        apart = np.abs(RoundedRows.of(vectors).products(vectors) - Float32Rows.of(vectors).products(vectors)).max()
     except ImportError as error:
         return Finding(False, f"it cannot be loaded: {error}", "Install faiss-cpu and numkong anew for this Python.")
     if apart > 2.0:  # of products up to 500; rounding leaves them half of one apart

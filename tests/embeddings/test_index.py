@@ -42,16 +42,16 @@ def by_hand(groups: Groups, query: Vectors) -> dict[int, float]:
 
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**31), st.integers(0, 120), st.integers(1, 5), st.booleans())
-def test_scores_agree_with_a_plain_loop(seed: int, count: int, asked: int, exact: bool) -> None:
+def test_scores_agree_with_a_plain_loop(seed: int, count: int, asked: int, rounded: bool) -> None:
     """Every group is scored as a plain loop over its vectors scores it, but for rounding, in every query of a batch."""
     groups = some_groups(seed, count)
     queries = unit(np.random.default_rng(seed + 1), asked, 8)
-    index = VectorIndex.build(8, groups, exact=exact)
+    index = VectorIndex.build(8, groups, rounded=rounded)
     scores = index.scores(queries)
     assert scores.shape == (asked, count)
     for query, row in zip(queries, scores, strict=True):
         expected = by_hand(groups, query)
-        assert np.allclose(row, [expected[number] for number in index.numbers.tolist()], atol=1e-5 if exact else 0.01)
+        assert np.allclose(row, [expected[number] for number in index.numbers.tolist()], atol=0.01 if rounded else 1e-5)
 
 
 def test_a_score_has_the_same_bits_in_any_company() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embeddings.embedder import Vectors
-from embeddings.rows import ExactRows, RoundedRows, Rows
+from embeddings.rows import Float32Rows, RoundedRows, Rows
 
 
 def vectors(seed: int, rows: int, dimension: int) -> Vectors:
@@ -43,7 +43,7 @@ def test_a_query_is_not_rounded(seed: int, queries: int) -> None:
     assert (np.abs(RoundedRows.of(kept).products(asked) - exact) <= 3e-5 * lengths).all()
 
 
-@pytest.mark.parametrize("kind", [RoundedRows, ExactRows])
+@pytest.mark.parametrize("kind", [RoundedRows, Float32Rows])
 def test_a_product_has_the_same_bits_in_any_company(kind: type[Rows]) -> None:
     """B7: alone, among others, and from several threads at once."""
     rows = kind.of(vectors(3, 500, 384))
