@@ -7,7 +7,6 @@ from shutil import copytree
 
 import numpy as np
 import pytest
-from packing import pack
 
 from embeddings import background, bert, bundled
 from embeddings.embedder import EmbedderError
@@ -23,16 +22,6 @@ TEXTS = [
     "the lighthouse keeper of the salt coast, " * 2_000,
     "\x00",
 ]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small model of random weights, unpacked like the default one."""
-    root = tmp_path_factory.mktemp("small")
-    pack(root / "small.bin")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bundled, "_packed_file", lambda: root / "small.bin")
-        return bundled.unpack(root / "cache")
 
 
 def _agree(ours: SentenceTransformerEmbedder, theirs: SentenceTransformerEmbedder, texts: list[str]) -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from packing import pack
 from tokenizers import Tokenizer
 
 from embeddings import background, bundled
@@ -30,13 +29,9 @@ def _both(folder: Path) -> tuple[Pieces, Tokenizer]:
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Pieces, Tokenizer]:
-    """Of a small packed file."""
-    root = tmp_path_factory.mktemp("small")
-    pack(root / "small.bin")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bundled, "_packed_file", lambda: root / "small.bin")
-        return _both(bundled.unpack(root / "cache"))
+def small(folder: Path) -> tuple[Pieces, Tokenizer]:
+    """Of a small model."""
+    return _both(folder)
 
 
 def _agree(both: tuple[Pieces, Tokenizer], texts: list[str]) -> None:

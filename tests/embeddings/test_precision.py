@@ -9,23 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from packing import pack
 from torch import nn
 
-from embeddings import bert, bundled, precision
+from embeddings import bert, precision
 from embeddings.sentence_transformer import SentenceTransformerEmbedder
 
 TEXTS = ["salt", "salt coast", "", "who keeps the lighthouse of the salt coast"]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small model of random weights, unpacked like the default one."""
-    root = tmp_path_factory.mktemp("small")
-    pack(root / "small.bin")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bundled, "_packed_file", lambda: root / "small.bin")
-        return bundled.unpack(root / "cache")
 
 
 def embedder(folder: Path) -> SentenceTransformerEmbedder:
