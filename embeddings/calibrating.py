@@ -79,8 +79,8 @@ class _Watched:
     def max_tokens(self) -> int:
         return self.inner.max_tokens
 
-    def of_one_call(self, queries: Sequence[str]) -> Sequence[int]:
-        return self.inner.of_one_call(queries)
+    def next_batch(self, queries: Sequence[str]) -> Sequence[int]:
+        return self.inner.next_batch(queries)
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         return self._told(self.inner.embed_queries(texts))

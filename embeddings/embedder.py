@@ -89,10 +89,10 @@ class Embedder(Protocol):
         """Tokens of one text that the model reads; what lies behind is cut by the model."""
         ...
 
-    def of_one_call(self, queries: Sequence[str]) -> Sequence[int]:
-        """Places of the queries that are best embedded in one call now: the first, and what then costs little more.
+    def next_batch(self, queries: Sequence[str]) -> Sequence[int]:
+        """Indices of the queries that are best embedded together now: the first, and what goes with it.
 
-        All of them wait for its end, and the rest for their turn.
+        All of them wait for the end of the batch, and the rest for their turn.
         """
         ...
 

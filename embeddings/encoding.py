@@ -3,7 +3,7 @@
 Tokenizers and models are not safe from several threads ("Already borrowed"), grow when each call comes from a new
 thread, and may fail with errors that are no Exception. So one thread loads the model and runs it; all others wait for
 it here, with a limit. Queries go first: passages are embedded in small batches, and queries run between two of them.
-Queries too go in small calls, each answered at its end, in the order they came; but who brings many takes turns with
+Queries too go in small batches, each answered at its end, in the order they came; but who brings many takes turns with
 those who come after: a new chat of a dozen messages does not hold up the next message of every other chat.
 """
 
@@ -32,8 +32,9 @@ RECIPE = "windows-2"
 QUERY_CHARACTERS = 20_000
 _LOOK_AHEAD = 32
 """Waiting queries that are looked at for those that go well together."""
-_TURN = 0.02
-"""Seconds by which each further query of a caller stands behind those of others; about what a query takes."""
+_TURN, _TURNS = 0.02, 25
+"""Seconds by which each further query of a caller stands behind those of others, about what a query takes, and for how
+many: no query gives way for longer than half a second."""
 _SPARE_TOKENS = 8
 """Tokens of sentences counted alone may be a few less than those of the sentences together."""
 _FIRST_PAUSE = 1.0
@@ -136,7 +137,7 @@ class Encoder:
             known = {text: row for text in texts if (row := self._cached(text)) is not None}
             unknown = dict.fromkeys(text for text in texts if text not in known)
             now = time.monotonic()
-            asked = {text: self._asked(text, now + turn * _TURN) for turn, text in enumerate(unknown)}
+            asked = {text: self._asked(text, now + min(turn, _TURNS) * _TURN) for turn, text in enumerate(unknown)}
             self._changed.notify_all()
         try:
             _, unfinished = wait([query.result for query in asked.values()], timeout)
@@ -248,7 +249,7 @@ class Encoder:
             waiting = sorted(self._queries.items(), key=lambda each: each[1].due)[:_LOOK_AHEAD]
         if not waiting:
             return
-        batch = [waiting[place] for place in embedder.of_one_call([text for text, _ in waiting])]
+        batch = [waiting[place] for place in embedder.next_batch([text for text, _ in waiting])]
         answers = passages.embed_each(
             [text for text, _ in batch], lambda texts: calibration.queries(embedder.embed_queries(texts))
         )

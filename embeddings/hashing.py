@@ -46,7 +46,7 @@ class HashingEmbedder:
         """One token per four bytes of UTF-8, which is about what multilingual models see, and at least one a word."""
         return [max(len(text.split()), -(-len(text.encode("utf-8", "replace")) // 4)) for text in texts]
 
-    def of_one_call(self, queries: Sequence[str]) -> Sequence[int]:
+    def next_batch(self, queries: Sequence[str]) -> Sequence[int]:
         """All of them."""
         return range(len(queries))
 

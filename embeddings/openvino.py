@@ -22,16 +22,14 @@ from typing import Any
 
 import numpy as np
 
+from embeddings.batching import MOST, batches, padded, query_batches, rows_agree
 from embeddings.derived import derived_folder
 from embeddings.embedder import EmbedderError, EmbeddingSpace, Vectors, checked
 
 log = logging.getLogger(__name__)
 
 GRAPH, TOKENIZER, ABOUT = "model.xml", "tokenizer.json", "about.json"
-_BATCH = 16
-_PADDING = 16
 _CHARACTERS_PER_TOKEN = 16
-_SAMPLE = "Who lit the lamp of the old lighthouse, 灯台守, смотритель маяка? "
 
 
 def load(source: Callable[[], Path], cache_dir: Path, *, model: str, revision: str) -> OpenVinoEmbedder:
@@ -71,8 +69,8 @@ class OpenVinoEmbedder:
         openvino = runtime()
         compiled = openvino.Core().compile_model(folder / GRAPH, "CPU", {"PERFORMANCE_HINT": "LATENCY"})
         self._request = compiled.create_infer_request()
-        self._query_batch = _BATCH
-        if not self._queries_agree():
+        self._query_batch = MOST
+        if not rows_agree(self.embed_queries):
             log.warning("query vectors of %s depend on their batch here: queries go one by one", folder.name)
             self._query_batch = 1
 
@@ -91,7 +89,7 @@ class OpenVinoEmbedder:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [len(ids) for ids in self._ids(texts, special=False, prompts=("",) * len(texts))]
 
-    def of_one_call(self, queries: Sequence[str]) -> Sequence[int]:
+    def next_batch(self, queries: Sequence[str]) -> Sequence[int]:
         """The first and those of its length."""
         return self._query_batches(self._truncated(queries, self._space.query_prompt))[0]
 
@@ -101,15 +99,12 @@ class OpenVinoEmbedder:
         return self._embed(ids, self._query_batches(ids))
 
     def _query_batches(self, ids: Sequence[Sequence[int]]) -> list[list[int]]:
-        groups: dict[int, list[int]] = {}
-        for i, own in enumerate(ids):
-            groups.setdefault(self._padded(len(own)), []).append(i)
-        return [batch for group in groups.values() for batch in _batches(group, self._query_batch)]
+        return query_batches([len(own) for own in ids], limit=self._limit, most=self._query_batch)
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Shape (texts, dimension)."""
         ids = self._truncated(texts, self._space.passage_prompt)
-        return self._embed(ids, _batches(sorted(range(len(ids)), key=lambda i: len(ids[i])), _BATCH))
+        return self._embed(ids, batches(sorted(range(len(ids)), key=lambda i: len(ids[i]))))
 
     def _ids(self, texts: Sequence[str], *, special: bool, prompts: Sequence[str]) -> list[list[int]]:
         self._tokenizer.no_truncation()
@@ -122,25 +117,16 @@ class OpenVinoEmbedder:
         asked = [prompt + text[: self._limit * _CHARACTERS_PER_TOKEN] for text in texts]
         return [found.ids for found in self._tokenizer.encode_batch(asked)]
 
-    def _padded(self, length: int) -> int:
-        return min(-(-length // _PADDING) * _PADDING, self._limit)
-
     def _embed(self, ids: Sequence[Sequence[int]], batches: Iterable[Sequence[int]]) -> Vectors:
         vectors = np.zeros((len(ids), self._space.dimension), dtype=np.float32)
         for batch in batches:
-            shape = len(batch), self._padded(max(len(ids[i]) for i in batch))
+            shape = len(batch), padded(max(len(ids[i]) for i in batch), self._limit)
             tokens, mask = np.full(shape, self._pad, np.int64), np.zeros(shape, np.int64)
             for row, i in enumerate(batch):
                 tokens[row, : len(ids[i])] = ids[i]
                 mask[row, : len(ids[i])] = 1
             vectors[batch] = self._request.infer({"input_ids": tokens, "attention_mask": mask})[0]
         return checked(vectors, count=len(ids), dimension=self._space.dimension)
-
-    def _queries_agree(self) -> bool:
-        """Whether a sample of queries, of about 5 to 60 tokens, has the same bits in a batch as alone."""
-        texts = [(_SAMPLE * 3)[:size] for size in (4, 6, 60, 62, 64, 190)]
-        together = self.embed_queries(texts)
-        return all(np.array_equal(together[i], self.embed_queries([text])[0]) for i, text in enumerate(texts))
 
 
 def _convert(source: Path, target: Path, model: str, revision: str) -> None:
@@ -151,7 +137,3 @@ def _convert(source: Path, target: Path, model: str, revision: str) -> None:
     if done.returncode:
         told = done.stderr.strip().splitlines() or ["no reason given"]
         raise EmbedderError(f"cannot convert {model} for OpenVINO: {told[-1]}. Use backend=torch")
-
-
-def _batches(members: Sequence[int], size: int) -> list[list[int]]:
-    return [list(members[start : start + size]) for start in range(0, len(members), size)]

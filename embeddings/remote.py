@@ -73,9 +73,9 @@ class RemoteEmbedder:
         """
         return [max(len(text.split()), -(-len(text.encode("utf-8", "replace")) // 3)) for text in texts]
 
-    def of_one_call(self, queries: Sequence[str]) -> Sequence[int]:
-        """As many as one request takes."""
-        return range(min(len(queries), _TEXTS_A_CALL))
+    def next_batch(self, queries: Sequence[str]) -> Sequence[int]:
+        """All of them, since a request costs more than the texts in it."""
+        return range(len(queries))
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         return self._embed([self._query_prompt + text for text in texts], dimension=self._space.dimension)

@@ -18,12 +18,14 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from embeddings import catalog
+from embeddings.batching import MOST, PADDING, batches, query_batches, rows_agree
 from embeddings.embedder import EmbedderError, EmbeddingSpace, Vectors, checked
 
 if TYPE_CHECKING:
@@ -33,10 +35,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_BATCH = 16
-_PADDING = 16
-_QUERY_TOKENS = 512
-"""Of one call: a batch of more tokens takes no less time for each, and all its queries wait for its end."""
 _CHARACTERS_PER_TOKEN = 16
 _SAMPLE = "Who lit the lamp of the old lighthouse, 灯台守, смотритель маяка? "
 
@@ -76,8 +74,10 @@ class SentenceTransformerEmbedder:
             recipe="",
         )
         self._exact, self._fast = self._views(loaded, name)
-        self._query_batch = _BATCH
-        if not self._queries_agree():
+        # while it waits, a query is looked at before every batch
+        self._query_length = lru_cache(maxsize=256)(self._counted_query)
+        self._query_batch = MOST
+        if not rows_agree(self.embed_queries):
             log.warning("query vectors of %s depend on their batch here: queries go one by one", name)
             self._query_batch = 1
 
@@ -93,32 +93,27 @@ class SentenceTransformerEmbedder:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self._count(texts, special=False)
 
-    def of_one_call(self, queries: Sequence[str]) -> Sequence[int]:
+    def next_batch(self, queries: Sequence[str]) -> Sequence[int]:
         """The first and those of its length."""
         return self._query_batches([self._cap(text) for text in queries])[0]
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Shape (texts, dimension). The vector of a text does not depend, to the last bit, on the other texts."""
         texts = [self._cap(text) for text in texts]
-        return self._embed(self._exact, texts, self._query_batches(texts), self._query_prompt, padding=_PADDING)
+        return self._embed(self._exact, texts, self._query_batches(texts), self._query_prompt, padding=PADDING)
 
     def _query_batches(self, texts: Sequence[str]) -> list[list[int]]:
-        groups: dict[tuple[int, bool], list[int]] = {}
-        for i, length in enumerate(self._count([self._query_prompt + text for text in texts], special=True)):
-            padded = min(-(-length // _PADDING) * _PADDING, self._limit)
-            # a batch without padding takes another path through attention, so full rows do not mix with the rest
-            groups.setdefault((padded, length >= padded), []).append(i)
-        return [
-            batch
-            for (padded, _), members in groups.items()
-            for batch in _batches(members, min(self._query_batch, max(1, _QUERY_TOKENS // padded)))
-        ]
+        lengths = [self._query_length(text) for text in texts]
+        return query_batches(lengths, limit=self._limit, most=self._query_batch)
+
+    def _counted_query(self, text: str) -> int:
+        return self._count([self._query_prompt + text], special=True)[0]
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Shape (texts, dimension)."""
         texts = [self._cap(text) for text in texts]
         by_length = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        return self._embed(self._fast, texts, _batches(by_length, _BATCH), self._passage_prompt)
+        return self._embed(self._fast, texts, batches(by_length), self._passage_prompt)
 
     def _cap(self, text: str) -> str:
         # tokenizers keep what they were given, so without a cap memory grows with the longest text
@@ -153,12 +148,6 @@ class SentenceTransformerEmbedder:
                 on_device = {k: v.to(model.device) if isinstance(v, torch.Tensor) else v for k, v in features.items()}
                 vectors[batch] = model(on_device)["sentence_embedding"].float().cpu().numpy()
         return checked(vectors, count=len(texts), dimension=self._space.dimension)
-
-    def _queries_agree(self) -> bool:
-        """Whether a sample of queries, of about 5 to 400 tokens, has the same bits in a batch as alone."""
-        texts = [(_SAMPLE * 20)[:size] for size in (4, 6, 60, 62, 64, 190, 1290, 1292)]
-        together = self.embed_queries(texts)
-        return all(np.array_equal(together[i], self.embed_queries([text])[0]) for i, text in enumerate(texts))
 
     def _views(self, loaded: SentenceTransformer, name: str) -> tuple[SentenceTransformer, SentenceTransformer]:
         """What embeds queries, and what embeds passages."""
@@ -239,7 +228,3 @@ def weights_hash(folder: Path) -> str:
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()[:16]
-
-
-def _batches(members: Sequence[int], size: int) -> list[list[int]]:
-    return [list(members[start : start + size]) for start in range(0, len(members), size)]

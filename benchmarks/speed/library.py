@@ -38,7 +38,7 @@ class StandIn:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [1 + len(text.encode()) // 4 for text in texts]
 
-    def of_one_call(self, queries: Sequence[str]) -> Sequence[int]:
+    def next_batch(self, queries: Sequence[str]) -> Sequence[int]:
         return range(len(queries))
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:

@@ -45,8 +45,8 @@ class Watched:
     def space(self) -> EmbeddingSpace:
         return self.inner.space
 
-    def of_one_call(self, queries: Sequence[str]) -> Sequence[int]:
-        return self.inner.of_one_call(queries)
+    def next_batch(self, queries: Sequence[str]) -> Sequence[int]:
+        return self.inner.next_batch(queries)
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         return self.inner.embed_queries(texts)

@@ -12,7 +12,6 @@ from shutil import copytree
 
 import numpy as np
 import pytest
-from packing import pack
 
 from embeddings import bundled, conversion, openvino
 from embeddings.embedder import EmbedderError
@@ -32,16 +31,6 @@ TEXTS = [
     "The keeper climbs the stairs at dusk, trims the wick, fills the lamp with oil and waits for the ships. " * 3,
     "oil " * 3000,
 ]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small model of random weights, unpacked like the default one."""
-    root = tmp_path_factory.mktemp("small")
-    pack(root / "small.bin")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bundled, "_packed_file", lambda: root / "small.bin")
-        return bundled.unpack(root / "cache")
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +65,15 @@ def test_a_query_does_not_depend_on_its_batch(small: OpenVinoEmbedder) -> None:
     assert np.array_equal(together[::-1], small.embed_queries(texts[::-1]))
     assert all(np.array_equal(together[i], small.embed_queries([text])[0]) for i, text in enumerate(TEXTS))
     assert small.embed_passages([]).shape == (0, 32)
+
+
+def test_the_next_batch_is_of_one_length(small: OpenVinoEmbedder, torch: SentenceTransformerEmbedder) -> None:
+    """Of waiting queries the first and those of its length go next, by either backend."""
+    queries = ["salt coast", "a", "salt", "b", "coast", "the lighthouse keeper of the salt coast"]
+    assert [len(tokens) for tokens in (small.next_batch(queries), torch.next_batch(queries))] == [5, 5]
+    for embedder in (small, torch):
+        assert list(embedder.next_batch(queries[::-1])) == [0]
+        assert list(embedder.next_batch(queries)) == [0, 1, 2, 3, 4]
 
 
 def test_it_is_converted_once(small: OpenVinoEmbedder, cache: Path, tmp_path: Path) -> None:

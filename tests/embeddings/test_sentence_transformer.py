@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from packing import pack
 
 from embeddings import background, bundled, precision
 from embeddings.embedder import EmbedderError
@@ -22,16 +21,6 @@ TEXTS = [
     "ผู้ดูแลประภาคารจุดตะเกียงทุกคืน",
     "The keeper climbs the stairs at dusk, trims the wick, fills the lamp with oil and waits for the ships. " * 3,
 ]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small model of random weights, unpacked like the default one."""
-    root = tmp_path_factory.mktemp("small")
-    pack(root / "small.bin")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bundled, "_packed_file", lambda: root / "small.bin")
-        return bundled.unpack(root / "cache")
 
 
 @pytest.fixture(scope="module")

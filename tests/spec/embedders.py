@@ -38,8 +38,8 @@ class Scripted:
     def space(self) -> EmbeddingSpace:
         return self._inner.space
 
-    def of_one_call(self, queries: Sequence[str]) -> Sequence[int]:
-        return self._inner.of_one_call(queries)
+    def next_batch(self, queries: Sequence[str]) -> Sequence[int]:
+        return self._inner.next_batch(queries)
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         self.queries += texts
