@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import ipaddress
 import json
 import logging
@@ -12,7 +13,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,7 @@ from service.cli.failures import Failure
 from service.cli.output import say
 
 if TYPE_CHECKING:
+    from embeddings.embedder import Embedder
     from service.settings import Settings
 
 SAMPLE_HOST = "character:ilse"
@@ -53,7 +56,7 @@ def _where(command: Any) -> Any:
 def serve(host: str | None, port: int | None, insecure: bool) -> None:
     """Run the service until Ctrl-C."""
     settings = _settings(host, port)
-    with _listening(settings, insecure=insecure) as listener, hosted(settings) as running:
+    with _listening(settings, insecure=insecure) as listener, _hosted(settings) as running:
         _serve(running, listener)
 
 
@@ -65,11 +68,33 @@ def demo(host: str | None, port: int | None, insecure: bool) -> None:
     The sample world is imported when it is not there.
     """
     settings = _settings(host, port)
-    with _listening(settings, insecure=insecure) as listener, hosted(settings) as running:
+    with _listening(settings, insecure=insecure) as listener, _hosted(settings) as running:
         with in_process(running) as http:
             _first_retrieval(Client(lambda: http))
         say()
         _serve(running, listener)
+
+
+def _hosted(settings: Settings) -> AbstractContextManager[Hosted]:
+    return hosted(settings, load=partial(load_for_good, settings))
+
+
+def load_for_good(settings: Settings) -> Embedder:
+    """The embedder of the settings; what was made until then is never again looked at for garbage.
+
+    A full collection stops all threads. With the objects of the model and of the libraries in it, which stay as long as
+    the process, it takes a tenth of a second and more, some ten times while they are loaded and then every few hundred
+    requests.
+    """
+    from service.actions.loading import load_embedder
+
+    gc.disable()
+    try:
+        embedder = load_embedder(settings)
+        gc.freeze()
+    finally:
+        gc.enable()
+    return embedder
 
 
 def _first_retrieval(client: Client) -> None:
