@@ -12,8 +12,9 @@ MOST = 16
 """Texts of a batch."""
 PADDING = 16
 """Tokens are padded to a multiple of these."""
-_TOKENS = 512
-"""Of a batch of queries. On a CPU more take no less time for each, and all queries of a batch wait for its end."""
+_TOKENS = 256
+"""Of a batch of queries. On a CPU more take no less time for each, and all queries of a batch wait for its end: callers
+with long messages would then all be late together."""
 
 _SAMPLE = "Who lit the lamp of the old lighthouse, 灯台守, смотритель маяка? "
 
@@ -47,8 +48,7 @@ def rows_agree(embed_queries: Callable[[Sequence[str]], Vectors]) -> bool:
 
     A product of matrices may pick its kernel by the number of rows, so a batch proves nothing about a larger one.
     """
-    sizes = (*range(4, 36, 2), *range(42, 74, 2), *range(150, 166, 2), 430, 432, 434, 760, 762)
-    texts = [(_SAMPLE * 13)[:size] for size in sizes]
+    texts = [(_SAMPLE * 3)[:size] for size in (*range(4, 36, 2), *range(42, 58, 2), *range(150, 158, 2))]
     together = embed_queries(texts)
     some = {*range(0, len(texts), 3), len(texts) - 1}  # all of them would hold up the start
     return all(np.array_equal(together[i], embed_queries([texts[i]])[0]) for i in some)

@@ -32,9 +32,12 @@ RECIPE = "windows-2"
 QUERY_CHARACTERS = 20_000
 _LOOK_AHEAD = 32
 """Waiting queries that are looked at for those that go well together."""
+_A_MESSAGE = 4
+"""Queries of a caller that go one after the other, as the pieces of one long message do. If they took turns with those
+of others, many who come at once would all be late together."""
 _TURN, _TURNS = 0.02, 25
-"""Seconds by which each further query of a caller stands behind those of others, about what a query takes, and for how
-many: no query gives way for longer than half a second."""
+"""Seconds by which each query behind those stands back for others, about what a query takes, and for how many: no query
+stands back for longer than half a second."""
 _SPARE_TOKENS = 8
 """Tokens of sentences counted alone may be a few less than those of the sentences together."""
 _FIRST_PAUSE = 1.0
@@ -137,7 +140,7 @@ class Encoder:
             known = {text: row for text in texts if (row := self._cached(text)) is not None}
             unknown = dict.fromkeys(text for text in texts if text not in known)
             now = time.monotonic()
-            asked = {text: self._asked(text, now + min(turn, _TURNS) * _TURN) for turn, text in enumerate(unknown)}
+            asked = {text: self._asked(text, now + _standing_back(index)) for index, text in enumerate(unknown)}
             self._changed.notify_all()
         try:
             _, unfinished = wait([query.result for query in asked.values()], timeout)
@@ -292,3 +295,8 @@ class Encoder:
         if self._loaded is None:
             raise EmbedderError("the model is not loaded")
         return self._loaded
+
+
+def _standing_back(index: int) -> float:
+    """Seconds for a caller's query of this index."""
+    return _TURN * min(max(index + 1 - _A_MESSAGE, 0), _TURNS)

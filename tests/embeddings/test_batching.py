@@ -15,23 +15,23 @@ from embeddings.sentence_transformer import SentenceTransformerEmbedder
 
 @given(st.lists(st.integers(1, 600), max_size=60), st.sampled_from([64, 512]), st.integers(1, MOST))
 def test_batches_of_one_length(lengths: list[int], limit: int, most: int) -> None:
-    """Every query is in one batch, with others of its padded length only, and no batch is larger than 512 tokens."""
+    """Every query is in one batch, with others of its padded length only, and no batch is larger than 256 tokens."""
     found = query_batches(lengths, limit=limit, most=most)
     assert sorted(index for batch in found for index in batch) == list(range(len(lengths)))
     for batch in found:
         assert batch == sorted(batch)
         [tokens] = {padded(lengths[index], limit) for index in batch}
         assert len(batch) <= most
-        assert len(batch) == 1 or len(batch) * tokens <= 512
+        assert len(batch) == 1 or len(batch) * tokens <= 256
         assert len({lengths[index] >= tokens for index in batch}) == 1
     assert not lengths or found[0][0] == 0
 
 
 def test_short_queries_fill_a_batch() -> None:
-    """Sixteen short queries go at once, of long ones a few."""
+    """Sixteen short queries go at once, long ones alone."""
     assert [len(batch) for batch in query_batches([9] * 20, limit=512, most=16)] == [16, 4]
-    assert [len(batch) for batch in query_batches([130] * 5, limit=512, most=16)] == [3, 2]
-    assert [len(batch) for batch in query_batches([512] * 2, limit=512, most=16)] == [1, 1]
+    assert [len(batch) for batch in query_batches([60] * 5, limit=512, most=16)] == [4, 1]
+    assert [len(batch) for batch in query_batches([130] * 2, limit=512, most=16)] == [1, 1]
 
 
 def test_a_bit_that_depends_on_the_batch_is_seen() -> None:
@@ -61,5 +61,5 @@ def test_the_proof_fills_batches(default_model: SentenceTransformerEmbedder) -> 
         batch = default_model.next_batch(left)
         sizes.append(len(batch))
         left = [text for index, text in enumerate(left) if index not in batch]
-    assert sizes == [16, 16, 8, 3, 2]
-    assert len(asked) > 15
+    assert sizes == [16, 8, 4]
+    assert len(asked) > 9
