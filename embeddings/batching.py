@@ -13,8 +13,8 @@ MOST = 16
 PADDING = 16
 """Tokens are padded to a multiple of these."""
 _TOKENS = 256
-"""Of a batch of queries. On a CPU more take no less time for each, and all queries of a batch wait for its end: callers
-with long messages would then all be late together."""
+"""Of a batch of queries. On a CPU a larger one gains little, and all its queries wait for its end: callers with long
+messages would then all be late together."""
 
 _SAMPLE = "Who lit the lamp of the old lighthouse, 灯台守, смотритель маяка? "
 

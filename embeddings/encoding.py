@@ -4,7 +4,7 @@ Tokenizers and models are not safe from several threads ("Already borrowed"), gr
 thread, and may fail with errors that are no Exception. So one thread loads the model and runs it; all others wait for
 it here, with a limit. Queries go first: passages are embedded in small batches, and queries run between two of them.
 Queries too go in small batches, each answered at its end, in the order they came; but who brings many takes turns with
-those who come after: a new chat of a dozen messages does not hold up the next message of every other chat.
+those who come after: a new chat of a dozen messages holds up the next message of every other chat only a little.
 """
 
 from __future__ import annotations
@@ -252,7 +252,7 @@ class Encoder:
             waiting = sorted(self._queries.items(), key=lambda each: each[1].due)[:_LOOK_AHEAD]
         if not waiting:
             return
-        batch = [waiting[place] for place in embedder.next_batch([text for text, _ in waiting])]
+        batch = [waiting[index] for index in embedder.next_batch([text for text, _ in waiting])]
         answers = passages.embed_each(
             [text for text, _ in batch], lambda texts: calibration.queries(embedder.embed_queries(texts))
         )

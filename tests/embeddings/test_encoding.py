@@ -67,6 +67,17 @@ def wait_until(encoder: Encoder, reached: Callable[[], bool]) -> None:
         assert encoder._changed.wait_for(reached, 30)
 
 
+@contextmanager
+def busy(model: Watched) -> Iterator[tuple[Encoder, ThreadPoolExecutor]]:
+    """An encoder whose model has the query "first" in hand until its gate is set, and threads to ask it from."""
+    with running(lambda: model) as encoder, ThreadPoolExecutor(8) as pool:
+        model.gate.clear()
+        first = pool.submit(encoder.embed_queries, ["first"])
+        assert model.entered.wait(30)
+        yield encoder, pool
+        assert first.result(30).shape == (1, 64)
+
+
 @pytest.fixture
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoding, "_FIRST_PAUSE", 0.0)
@@ -110,14 +121,11 @@ def test_many_threads_at_once() -> None:
 def test_waiting_queries_share_a_call() -> None:
     """Queries that wait while the model is busy go in one call, and equal ones in flight are embedded once."""
     model = Watched()
-    with running(lambda: model) as encoder, ThreadPoolExecutor(8) as pool:
-        model.gate.clear()
-        first = pool.submit(encoder.embed_queries, ["first"])
-        assert model.entered.wait(30)
+    with busy(model) as (encoder, pool):
         asked = [pool.submit(encoder.embed_queries, [text]) for text in ("a", "b", "first", "a", "c")]
         wait_until(encoder, lambda: sum(query.waiting for query in encoder._queries.values()) == 6)
         model.gate.set()
-        assert all(future.result(30).shape == (1, 64) for future in (first, *asked))
+        assert all(future.result(30).shape == (1, 64) for future in asked)
     assert [sorted(texts) for _, texts in model.calls] == [["first"], ["a", "b", "c"]]
 
 
@@ -125,22 +133,19 @@ class OneLength(Watched):
     """An embedder that likes its queries of one length."""
 
     def next_batch(self, queries: Sequence[str]) -> Sequence[int]:
-        return [place for place, text in enumerate(queries) if len(text) == len(queries[0])]
+        return [index for index, text in enumerate(queries) if len(text) == len(queries[0])]
 
 
 def test_a_call_takes_what_the_embedder_likes_together() -> None:
     """Queries that wait go with the first of them that the embedder likes beside it, in the order they came."""
     model = OneLength()
-    with running(lambda: model) as encoder, ThreadPoolExecutor(8) as pool:
-        model.gate.clear()
-        first = pool.submit(encoder.embed_queries, ["first"])
-        assert model.entered.wait(30)
+    with busy(model) as (encoder, pool):
         asked = []
         for number, text in enumerate(("one", "long", "two", "a", "king", "b")):
             asked.append(pool.submit(encoder.embed_queries, [text]))
             wait_until(encoder, lambda number=number: len(encoder._queries) == number + 2)
         model.gate.set()
-        assert all(future.result(30).shape == (1, 64) for future in (first, *asked))
+        assert all(future.result(30).shape == (1, 64) for future in asked)
     assert [texts for _, texts in model.calls] == [["first"], ["one", "two"], ["long", "king"], ["a", "b"]]
 
 
@@ -152,19 +157,16 @@ class OneByOne(Watched):
 
 
 def test_who_asks_much_takes_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The query of one caller goes before the later ones of another who came just before, not before the first."""
+    """The query of one caller goes before the later ones of another who came just before, not before the first four."""
     monkeypatch.setattr(encoding, "_TURN", 1000.0)
     model = OneByOne()
-    with running(lambda: model) as encoder, ThreadPoolExecutor(8) as pool:
-        model.gate.clear()
-        first = pool.submit(encoder.embed_queries, ["first"])
-        assert model.entered.wait(30)
+    with busy(model) as (encoder, pool):
         many = pool.submit(encoder.embed_queries, [f"many {n}" for n in range(200)])
         wait_until(encoder, lambda: len(encoder._queries) == 201)
         one = pool.submit(encoder.embed_queries, ["one", "many 199"])
         wait_until(encoder, lambda: len(encoder._queries) == 202)
         model.gate.set()
-        assert all(len(future.result(30)) for future in (first, many, one))
+        assert all(len(future.result(30)) for future in (many, one))
     order = [text for _, [text] in model.calls]
     assert len(order) == 202
     assert order[:5] == ["first", *(f"many {n}" for n in range(4))]
