@@ -91,6 +91,7 @@ def load_for_good(settings: Settings) -> Embedder:
     gc.disable()
     try:
         embedder = load_embedder(settings)
+        gc.collect()  # what is garbage now would otherwise stay for good
         gc.freeze()
     finally:
         gc.enable()
