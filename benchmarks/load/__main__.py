@@ -1,14 +1,15 @@
 """One process under load.
 
-    python -m benchmarks.load saturate    7 min   the rate at which it can no longer keep up
-    python -m benchmarks.load steady     25 min   20,000 requests at half of that rate
-    python -m benchmarks.load batching    3 min   throughput with and without batches of concurrent query embeddings
+    python -m benchmarks.load saturate    8 min   the rate at which it can no longer keep up
+    python -m benchmarks.load steady     45 min   20,000 requests at half of that rate
+    python -m benchmarks.load batching    4 min   throughput with and without batches of concurrent query embeddings
     python -m benchmarks.load overload    1 min   twice the rate of saturation: who is refused, and how quickly
 
-Twenty books of 300 entries, the more popular ones more often, three a request; 50 conversations of six messages of 5
-to 150 words of prose. Each request brings a new user message, as the next turn of a chat does; with `--share-new` less
-than 1 the others repeat a turn. Model and backend are those of the settings. --into writes COMMAND.json into a folder;
-`steady` and `overload` read the rate from saturate.json there, or take `--rate`. --tiny shows that it works.
+Twenty books of 300 entries, the more popular ones more often, three a request; 50 conversations of which a request
+sends the last six messages, about 4 kB of prose. Each request is the next turn: it brings the model's last reply and
+what the user says to it. Options choose the number of books, the words of messages, and with --share-new less than 1
+how many requests repeat a turn instead. Model and backend are those of the settings. --into writes COMMAND.json into a
+folder; `steady` and `overload` read the rate from saturate.json there, or take --rate. --tiny shows that it works.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from benchmarks.conditions import conditions
 from benchmarks.load.plan import Work, bodies, opening
@@ -31,7 +33,10 @@ from benchmarks.speed.size import Figures
 from service.actions.loading import load_embedder
 from service.settings import Settings
 
-CALLERS = 32
+CALLERS = 16
+"""Twice as many would wait for the model for longer than WORLDBOOK_EMBED_TIMEOUT on two cores."""
+FEW_CALLERS = 4
+"""With whole new chats."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,11 +70,11 @@ class Prepared:
 
 
 @contextmanager
-def _prepared(size: Size, share_new: float) -> Iterator[Prepared]:
+def _prepared(size: Size, chosen: Mapping[str, Any]) -> Iterator[Prepared]:
     space = load_embedder(Settings()).space
     with TemporaryDirectory() as folder:
         ids = fill(Path(folder), space, [size.entries] * size.books)
-        work = Work(books=ids, share_new=share_new, conversations=size.conversations)
+        work = Work(books=ids, conversations=size.conversations, **chosen)
         yield Prepared(size, work, {"WORLDBOOK_DATA_DIR": folder})
 
 
@@ -83,7 +88,7 @@ def _service(prepared: Prepared, module: str = "service.cli") -> Iterator[Served
 
 def _open(served: Served, work: Work, count: int, rate: float, seed: int) -> Run:
     """At a fixed rate, of conversations that the service has seen: it never meets all of its chats at once."""
-    closed_run(served, opening(work, seed), CALLERS)
+    closed_run(served, opening(work, seed), FEW_CALLERS)
     return open_run(served, bodies(work, count, seed), rate, seed)
 
 
@@ -91,7 +96,7 @@ def saturate(prepared: Prepared, _: float | None) -> Figures:
     """Throughput of callers who never pause, then rising rates until one is too high."""
     size = prepared.size
     with _service(prepared) as served:
-        closed_run(served, opening(prepared.work, seed=2), CALLERS)
+        closed_run(served, opening(prepared.work, seed=2), FEW_CALLERS)
         throughput = closed_run(served, bodies(prepared.work, size.probe, seed=2), CALLERS).per_second
         figures: Figures = {"closed_loop_per_second": throughput, "saturation_per_second": 0.0}
         for number, step in enumerate(STEPS):
@@ -110,7 +115,7 @@ def steady(prepared: Prepared, rate: float | None) -> Figures:
     assert rate is not None
     half = rate / 2
     with _service(prepared) as served:
-        closed_run(served, opening(prepared.work, seed=5), CALLERS)
+        closed_run(served, opening(prepared.work, seed=5), FEW_CALLERS)
         alone = closed_run(served, bodies(prepared.work, prepared.size.alone, seed=5), callers=1)
         run = _open(served, prepared.work, prepared.size.steady, half, seed=3)
     memory = [mb for _, mb in run.memory]
@@ -145,7 +150,7 @@ def overload(prepared: Prepared, rate: float | None) -> Figures:
 
 
 def batching(prepared: Prepared, _: float | None) -> Figures:
-    """Sixteen callers with new messages only, in turn against a service that batches and one that does not."""
+    """Callers with new turns only, in turn against a service that batches and one that does not."""
     work = replace(prepared.work, share_new=1.0)
     rates: dict[str, list[float]] = {"batched": [], "unbatched": []}
     with ExitStack() as stack:
@@ -156,7 +161,7 @@ def batching(prepared: Prepared, _: float | None) -> Figures:
         for turn in range(3):
             for number, (name, service) in enumerate(served.items()):
                 planned = bodies(work, prepared.size.batching, seed=100 + 2 * turn + number)
-                rates[name].append(closed_run(service, planned, callers=16).per_second)
+                rates[name].append(closed_run(service, planned, CALLERS).per_second)
     middle = {name: sorted(found)[len(found) // 2] for name, found in rates.items()}
     return {
         "batched_per_second": middle["batched"],
@@ -185,6 +190,8 @@ COMMANDS: Mapping[str, Callable[[Prepared, float | None], Figures]] = {
     "overload": overload,
 }
 NEED_RATE = ("steady", "overload")
+CHOICES = ("share_new", "user_words", "reply_words")
+"""Fields of `Work` that have an option."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -193,7 +200,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("command", choices=list(COMMANDS))
     parser.add_argument("--into", type=Path, help="write COMMAND.json into this folder")
     parser.add_argument("--rate", type=float, help="saturation in requests a second, instead of saturate.json")
-    parser.add_argument("--share-new", type=float, default=1.0, help="of requests: those with a new message")
+    parser.add_argument("--books", type=int, help="in the store, instead of 20")
+    parser.add_argument(
+        "--share-new", type=float, default=argparse.SUPPRESS, help="of requests: the next turn of a chat"
+    )
+    for name in ("user", "reply"):
+        low, high = getattr(Work, f"{name}_words")
+        parser.add_argument(
+            f"--{name}-words",
+            type=int,
+            nargs=2,
+            default=argparse.SUPPRESS,
+            metavar=("FEWEST", "MOST"),
+            help=f"of a message, short ones more often, instead of {low} {high}",
+        )
     parser.add_argument("--tiny", action="store_true", help="so little that it only shows that it works")
     options = parser.parse_args(arguments)
     known = results.read_figures(options.into or results.RESULTS, "saturate") or {}
@@ -201,7 +221,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command in NEED_RATE and not rate:
         parser.error("no rate is known: run `saturate --into FOLDER` first, or give --rate")
     around = conditions()
-    with _prepared(TINY if options.tiny else Size(), options.share_new) as prepared:
+    size = TINY if options.tiny else Size()
+    size = replace(size, books=options.books or size.books)
+    chosen = {name: value for name, value in vars(options).items() if name in CHOICES}
+    with _prepared(size, chosen) as prepared:
         figures = COMMANDS[options.command](prepared, rate)
     results.show(options.command, figures)
     if options.into:

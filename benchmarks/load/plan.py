@@ -24,10 +24,13 @@ class Work:
     books: Sequence[str]
     books_a_request: int = 3
     share_new: float = 1.0
-    """Of the requests: those with a new user message. The others repeat a turn, like a regeneration or a preview."""
-    words_of_a_message: tuple[int, int] = (5, 150)
-    """Between these, short ones more often."""
+    """Of the requests: the next turn of a chat. The others repeat a turn, like a regeneration or a preview."""
+    user_words: tuple[int, int] = (5, 80)
+    """Of a user message: between these, short ones more often."""
+    reply_words: tuple[int, int] = (80, 300)
+    """Of the model's."""
     messages: int = 6
+    """With the lengths above they have about 4 kB together."""
     conversations: int = 50
 
 
@@ -44,7 +47,10 @@ def opening(work: Work, seed: int) -> list[Body]:
 
 
 def bodies(work: Work, count: int, seed: int) -> list[Body]:
-    """Requests of many conversations that go on; each conversation has its books, popular ones more often."""
+    """Requests of many conversations that go on by a reply and a user message at a time.
+
+    Each conversation has its books, popular ones more often.
+    """
     random = np.random.default_rng(seed)
     speaker = _Speaker(work, random)
     chats = _chats(work, random, speaker)
@@ -52,7 +58,7 @@ def bodies(work: Work, count: int, seed: int) -> list[Body]:
     for _ in range(count):
         books, messages = chats[random.integers(len(chats))]
         if random.random() < work.share_new:
-            messages[:] = [*messages[1:], speaker.said()]
+            messages[:] = [*messages, speaker.said("assistant"), speaker.said("user")][-work.messages :]
         planned.append(_body(books, messages))
     return planned
 
@@ -61,11 +67,11 @@ class _Speaker:
     """Prose, since a model reads twice as many tokens in as many made-up words."""
 
     def __init__(self, work: Work, random: np.random.Generator) -> None:
-        self._lengths = np.log(work.words_of_a_message)
+        self._words = {"user": work.user_words, "assistant": work.reply_words}
         self._random = random
 
-    def said(self) -> str:
-        length = int(np.exp(self._random.uniform(*self._lengths)))
+    def said(self, role: str) -> str:
+        length = int(np.exp(self._random.uniform(*np.log(self._words[role]))))
         first = self._random.integers(len(lore.english()) - length)
         return " ".join(lore.english()[first : first + length])
 
@@ -78,14 +84,17 @@ def _chats(work: Work, random: np.random.Generator, speaker: _Speaker) -> list[t
     return [
         (
             [work.books[place] for place in random.choice(len(work.books), attached, replace=False, p=popularity)],
-            [speaker.said() for _ in range(work.messages)],
+            [speaker.said(role) for role in _roles(work.messages)],
         )
         for _ in range(work.conversations)
     ]
 
 
 def _body(books: list[str], messages: list[str]) -> Body:
-    last = len(messages) - 1
-    roles = ("user", "assistant")
-    told = [{"role": roles[(last - place) % 2], "content": text} for place, text in enumerate(messages)]
+    told = [{"role": role, "content": text} for role, text in zip(_roles(len(messages)), messages, strict=True)]
     return {"books": books, "messages": told}
+
+
+def _roles(count: int) -> list[str]:
+    """The user has the last word."""
+    return [("user", "assistant")[left % 2] for left in reversed(range(count))]
