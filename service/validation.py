@@ -198,6 +198,34 @@ def _detail(error: Mapping[str, Any]) -> str:
             return shown + str(error["msg"])
 
 
+_REMEDIES: Mapping[str, str] = {
+    "missing": "add it",
+    "missing_argument": "add it",
+    "missing_keyword_only_argument": "add it",
+    "greater_than_equal": "send at least {ge}",
+    "less_than_equal": "send at most {le}",
+    "string_too_short": "send {min_length} or more characters",
+    "string_too_long": "shorten it to {max_length} characters",
+    "too_short": "send {min_length} or more",
+    "too_long": "send at most {max_length}",
+    "string_type": "send a string",
+    "bool_type": "send true or false",
+    "bool_parsing": "send true or false",
+    "int_type": "send a whole number",
+    "int_parsing": "send a whole number",
+    "int_parsing_size": "send a smaller number",
+    "int_from_float": "send a whole number",
+    "float_type": "send a number",
+    "float_parsing": "send a number",
+    "list_type": "send a list",
+    "tuple_type": "send a list",
+    "dict_type": "send an object",
+    "mapping_type": "send an object",
+    "dataclass_type": "send an object",
+}
+"""Of pydantic's types of error."""
+
+
 def _remedy(error: Mapping[str, Any], kind: Any) -> str:
     if error["type"] == "too_long" and tuple(error["loc"]) == ("messages",):
         most = error["ctx"]["max_length"]
@@ -207,7 +235,9 @@ def _remedy(error: Mapping[str, Any], kind: Any) -> str:
         close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
         return f"did you mean {close[0]}?" if close else "remove it" + (f"; known: {', '.join(known)}" if known else "")
     context = error.get("ctx") or {}
-    return f"one of {context['expected']}" if "expected" in context else ""
+    if "expected" in context:
+        return f"one of {context['expected']}"
+    return _REMEDIES.get(error["type"], "").format_map(context)
 
 
 def _names(kind: Any, path: Sequence[object]) -> set[str]:

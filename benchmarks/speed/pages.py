@@ -65,8 +65,10 @@ def goals(results: Results) -> str:
 def _verdict(goal: Goal, value: float) -> str:
     if goal.met(value):
         return "yes"
-    missed = goal.missed_by(value) if goal.bound else value
-    return f"**no**, {missed:.2f} times the bound"
+    if not goal.bound:
+        return "**no**"
+    missed = f"{goal.missed_by(value):.2f} times"
+    return f"**no**, {missed} the bound" if goal.at_most else f"**no**, the bound is {missed} as much"
 
 
 def conditions(results: Results) -> str:
@@ -142,7 +144,8 @@ TABLES: Mapping[str, Callable[[Results], str]] = {
     "memory": _figures_of("memory"),
     "peers": peers,
     "load": _figures_of("saturate", "steady"),
-    "batching": _figures_of("batching", "overload"),
+    "batching": _figures_of("batching"),
+    "overload": _figures_of("overload"),
 }
 
 

@@ -14,7 +14,7 @@ from service.actions.cleaning import cleaned_entries, cleaned_entry
 from service.actions.limiting import at_most, check_servers, most_entries
 from service.actions.merging import patched, resolved
 from service.actions.paging import Page, after, checked_limit, page_of
-from service.actions.presenting import OWNER, presented, presented_entries
+from service.actions.presenting import OWNER, canon_tokens, presented, presented_entries
 from service.actions.runtime import Runtime
 from service.lore.book import Book, Entry, Tier
 from service.lore.errors import FieldError, Invalid, VersionMismatch
@@ -197,9 +197,8 @@ def reorder(
         rest = [id_ for id_ in current if id_ not in moved]
         at = _place(to, len(rest))
         stored.set_order(conn, book_id, [*rest[:at], *ids, *rest[at:]])
-        found = books.read(conn, OWNER, book_id)
         conn.commit()
-    return Ordered(version=version, canon_tokens=presented(rt, found).tokens.canon)
+    return Ordered(version=version, canon_tokens=canon_tokens(rt, book_id))
 
 
 def _put(rt: Runtime, book_id: str, entry_id: int, change: Any, if_match: int | None) -> Entry:

@@ -16,7 +16,7 @@ from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
 from service.formats.report import ImportWarning, Reading, Skipped
 from service.lore.book import Book, BookSettings, Entry, unread_settings
-from service.lore.errors import UnreadableFile
+from service.lore.errors import NameTaken, UnreadableFile
 from service.store import books
 from service.store import entries as stored
 
@@ -52,7 +52,11 @@ def as_new(rt: Runtime, conn: Connection, found: Reading, book: Book, told: tupl
         book = replace(book, settings=replace(book.settings, living=False))
         detail = "the file is of a living book; no model writes into this one until you set `living`"
         told = (*told, ImportWarning(kind="not_living", detail=detail))
-    book_id = books.insert_book(conn, OWNER, book, now)
+    try:
+        book_id = books.insert_book(conn, OWNER, book, now)
+    except NameTaken as taken:
+        remedy = "Send another `name` with the file, or import into the book that has it."
+        raise NameTaken(taken.detail, remedy=remedy) from None
     stored.add(conn, book_id, 1, entries, now)
     return Outcome(book_id=book_id, found=replace(found, warnings=(*told, *found.warnings)))
 

@@ -9,6 +9,7 @@ from service.actions.owning import OWNER as OWNER
 from service.actions.runtime import Runtime
 from service.lore.advice import of_entry
 from service.lore.book import WORLD, Book, BookTokens, Entry, EntryCounts, VectorState, Warning, handle_of
+from service.lore.open_book import BookText
 from service.lore.rendering import entry_block
 from service.lore.tokens import Tokenizer
 from service.store import books, vectors
@@ -25,23 +26,39 @@ def default_tokenizer(rt: Runtime) -> Tokenizer:
     )
 
 
+def canon_tokens(rt: Runtime, book_id: str) -> int:
+    """What the book puts into every prompt, counted with the default tokenizer."""
+    return _costs(_text(rt, book_id), default_tokenizer(rt)).canon
+
+
 def presented(rt: Runtime, book: Book) -> Book:
     """The book with its counts, costs and warnings, and its entries, if they are there, with theirs."""
-    with reading(rt.engine) as conn:
-        (opened,) = rt.opened.open(conn, OWNER, rt.encoder.space, [book.id])
-    tokenizer = default_tokenizer(rt)
-    text = opened.text
+    text, tokenizer = _text(rt, book.id), default_tokenizer(rt)
+    costs = _costs(text, tokenizer)
     full = text.sheet(tokenizer, None).full
-    canon = int(full[text.enabled & text.canon].sum())
-    relevant = int(full[text.enabled & ~text.canon].sum())
     counted = {(entry.id, entry.version): int(tokens) for entry, tokens in zip(text.entries, full, strict=True)}
-    heavy = canon > rt.settings.heavy_canon_tokens
-    canon_warning = Warning(kind="heavy_canon", detail=f"canon: {canon:,} tokens every turn")
+    heavy = costs.canon > rt.settings.heavy_canon_tokens
+    canon_warning = Warning(kind="heavy_canon", detail=f"canon: {costs.canon:,} tokens every turn")
     return replace(
         with_counts(rt, [book])[0],
-        tokens=BookTokens(canon=canon, relevant=relevant, tokenizer=tokenizer.name),
+        tokens=costs,
         warnings=(*((canon_warning,) if heavy else ()), *text.advice),
         entries=None if book.entries is None else presented_entries(rt, book.id, book.entries, counted),
+    )
+
+
+def _text(rt: Runtime, book_id: str) -> BookText:
+    with reading(rt.engine) as conn:
+        (opened,) = rt.opened.open(conn, OWNER, rt.encoder.space, [book_id])
+    return opened.text
+
+
+def _costs(text: BookText, tokenizer: Tokenizer) -> BookTokens:
+    full = text.sheet(tokenizer, None).full
+    return BookTokens(
+        canon=int(full[text.enabled & text.canon].sum()),
+        relevant=int(full[text.enabled & ~text.canon].sum()),
+        tokenizer=tokenizer.name,
     )
 
 

@@ -33,7 +33,7 @@ def list_books(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Page[Book]:
-    """Your books, page by page, without their entries. Token counts are zero here: read a single book for them."""
+    """Your books, page by page, without their entries. Tokens are not counted here: read a single book for that."""
     return editing_books.list_books(runtime, q=q, dialect=dialect, sort=sort, limit=limit, cursor=cursor)
 
 
@@ -64,8 +64,8 @@ def copy_book(
 ) -> Response:
     """A copy of the book that is yours to edit, with its entries under their numbers. Nothing is embedded again.
 
-    The copy of a living book is not living until you say so. It has no log of writes and no counts of use. Token counts
-    are zero here: read the new book for them.
+    The copy of a living book is not living until you say so. It has no log of writes and no counts of use. Tokens
+    are not counted here: read the new book for that.
     """
 
     def create() -> Response:

@@ -35,7 +35,8 @@ def why(reason: Mapping[str, Any]) -> str:
         case "over_budget" if reason["budget"] == "lorebook":
             return over_budget(reason)
         case "over_budget":
-            return f"{'canon ' if reason['budget'] == 'canon' else ''}budget: {reason['left']:,} tokens were left"
+            budget = "canon budget" if reason["budget"] == "canon" else "budget"
+            return f"{budget}: needs {reason['needed']:,} tokens, {reason['left']:,} were left"
         case "disabled":
             return "the book is disabled" if reason["by"] == "book" else "disabled"
         case "excluded":

@@ -165,8 +165,8 @@ class Book:
     """The service's: counts the edits. Send it as `If-Match` to be refused rather than to overwrite."""
     counts: EntryCounts = EntryCounts()
     """The service's."""
-    tokens: BookTokens = BookTokens()
-    """The service's."""
+    tokens: BookTokens | None = None
+    """The service's; null where they were not counted: in lists, and in the answer to a copy."""
     warnings: tuple[Warning, ...] = ()
     """The service's."""
     created_at: str | None = None

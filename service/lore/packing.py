@@ -20,6 +20,16 @@ RESERVE = 4
 """A quarter of what canon and whole books left is kept for the index before matched entries are taken."""
 
 
+@dataclass(frozen=True)
+class Short:
+    """Why an entry did not fit, in tokens."""
+
+    needed: int
+    """With the heading and the frame that it would have brought."""
+    left: int
+    """When its turn came."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Stable:
     """The part that does not depend on the conversation."""
@@ -27,8 +37,8 @@ class Stable:
     canon: tuple[int, ...]
     canon_tokens: int
     kept_over_budget: bool
-    canon_left: dict[int, int]
-    """Canon that did not fit, and how many tokens were left when its turn came."""
+    canon_left: dict[int, Short]
+    """Canon that did not fit."""
     whole: tuple[int, ...]
     whole_books: frozenset[int]
     whole_tokens: int
@@ -47,8 +57,8 @@ class Volatile:
     named_tokens: int
     matched: tuple[int, ...]
     matched_tokens: int
-    left: dict[int, int]
-    """Named or matched entries that did not fit, and how many tokens were left when their turn came."""
+    left: dict[int, Short]
+    """Named or matched entries that did not fit."""
     index: PackedIndex
 
     @property
@@ -65,7 +75,7 @@ def pack_stable(shelf: Shelf, *, budget: int, canon_limit: int, index: IndexMode
     """Canon in list order, then whole books, then (`index: all`) the index of every relevant entry."""
     count = shelf.tokenizer.count
     canon: list[int] = []
-    canon_left: dict[int, int] = {}
+    canon_left: dict[int, Short] = {}
     limit = min(canon_limit, budget)
     used = 0
     for place in np.flatnonzero(shelf.open & shelf.canon).tolist():
@@ -75,7 +85,7 @@ def pack_stable(shelf: Shelf, *, budget: int, canon_limit: int, index: IndexMode
         if not canon:
             price += shelf.frame_cost
         if canon and used + price > limit:
-            canon_left[place] = max(0, limit - used)
+            canon_left[place] = Short(price, max(0, limit - used))
             continue
         canon.append(place)
         used += price
@@ -145,7 +155,7 @@ def pack_volatile(
     room = max(0, budget - stable.tokens)
     remaining = shelf.open.copy()
     remaining[list(stable.canon + stable.whole)] = False
-    left: dict[int, int] = {}
+    left: dict[int, Short] = {}
 
     def take(places: Sequence[int], heading: str, room: int, *, framed: bool) -> tuple[list[int], int]:
         taken: list[int] = []
@@ -154,7 +164,7 @@ def pack_volatile(
         for place in places:
             price = int(shelf.full[place]) + (0 if taken else opening)
             if used + price > room:
-                left[place] = max(0, room - used)
+                left[place] = Short(price, max(0, room - used))
                 continue
             taken.append(place)
             used += price

@@ -223,12 +223,14 @@ class Nothing:
 
 @dataclass(frozen=True, kw_only=True)
 class OverBudget:
-    """It would not have fitted."""
+    """It would not have fitted: `needed` is more than `left`."""
 
     __pydantic_config__ = STRICT
     budget: Literal["canon", "total"]
+    needed: int
+    """Its tokens, with those of a heading or the frame that would have come in with it."""
     left: int
-    """Tokens that were left when its turn came."""
+    """Tokens that were left for entries in full when its turn came; those kept for the index are none of them."""
     kind: Literal["over_budget"] = "over_budget"
 
 

@@ -134,7 +134,7 @@ class RetrieveRequest:
     tokenizer: Annotated[str, MaxLen(200)] | None = None
     """Name of a tokenizer; wins over `model`."""
     budget_tokens: Annotated[int, Ge(0), Le(200_000)] | None = None
-    """Tokens that world books may use; 0 means that nothing fits; null: the service's setting."""
+    """Tokens that world books may use; at 0 nothing fits but the first canon entry; null: the service's setting."""
     canon_tokens: Annotated[int, Ge(0), Le(200_000)] | None = None
     """Tokens of the budget that canon may use; null: half of it."""
     tools: bool = True

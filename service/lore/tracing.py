@@ -97,8 +97,8 @@ class Tracer:
     def reason(self, place: int, status: Status) -> Reason:
         match status:
             case "indexed" | "counted" | "unmatched" | "cut":  # thousands, so they come first
-                if place in self.volatile.left:
-                    return OverBudget(budget="total", left=self.volatile.left[place])
+                if (short := self.volatile.left.get(place)) is not None:
+                    return OverBudget(budget="total", needed=short.needed, left=short.left)
                 return Unmatched(score=self.scores.get(place), floor=self.floors.get(self.shelf.numbers[place]))
             case "canon":
                 first = place == self.stable.canon[0]
@@ -115,7 +115,8 @@ class Tracer:
             case "excluded":
                 return Excluded()
             case "canon_over_budget":
-                return OverBudget(budget="canon", left=self.stable.canon_left[place])
+                short = self.stable.canon_left[place]
+                return OverBudget(budget="canon", needed=short.needed, left=short.left)
             case "activated" | "not_activated" | "out_of_scope":
                 raise ValueError(f"{status} is for entries of lorebooks")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal, TypeVar
 
 from annotated_types import MaxLen
@@ -29,7 +29,15 @@ from service.lore.request import FetchRequest, SearchRequest, Token
 from service.lore.scope import Scope
 from service.lore.strict import STRICT
 from service.tools import telling
-from service.tools.definitions import BY_NAME, PREFIX, FetchArguments, ListArguments, SearchArguments, WriteArguments
+from service.tools.definitions import (
+    BY_NAME,
+    PREFIX,
+    SEND,
+    FetchArguments,
+    ListArguments,
+    SearchArguments,
+    WriteArguments,
+)
 from service.validation import parse_json, validate
 
 FAULTS_OF_A_MODEL = (Invalid, NotFound, UnreadableFile, TooLarge, NameTaken, Conflict)
@@ -137,7 +145,7 @@ Told = tuple[str, Result | None]
 
 
 def _fetch(caller: Caller, given: object) -> Told:
-    names = validate(FetchArguments, given).names
+    names = _arguments(FetchArguments, given).names
     books = retrieving.reach_of(caller.rt, caller.scope)
     answer = retrieving.fetch_from(caller.rt, books, FetchRequest(names=names))
     mark = telling.mark_for(books, [*names, *(each.content for each in answer.entries)])
@@ -148,7 +156,7 @@ def _fetch(caller: Caller, given: object) -> Told:
 
 
 def _search(caller: Caller, given: object) -> Told:
-    asked = validate(SearchArguments, given)
+    asked = _arguments(SearchArguments, given)
     books = retrieving.reach_of(caller.rt, caller.scope)
     answer = retrieving.search_in(caller.rt, books, SearchRequest(query=asked.query, cursor=asked.cursor))
     mark = telling.mark_for(books, [item.gist for item in answer.items])
@@ -156,7 +164,7 @@ def _search(caller: Caller, given: object) -> Told:
 
 
 def _list(caller: Caller, given: object) -> Told:
-    asked = validate(ListArguments, given)
+    asked = _arguments(ListArguments, given)
     books = retrieving.reach_of(caller.rt, caller.scope)
     answer = listing.list_entries(caller.rt, books, asked.book, asked.cursor)
     mark = telling.mark_for(books, [item.gist for item in answer.items])
@@ -164,7 +172,7 @@ def _list(caller: Caller, given: object) -> Told:
 
 
 def _write(caller: Caller, given: object) -> Told:
-    asked = validate(WriteArguments, given)
+    asked = _arguments(WriteArguments, given)
     scope = caller.scope
     if scope.conversation is None or scope.turn is None or scope.response_id is None:
         raise Conflict("nothing can be written in this conversation", remedy="The world can only be read.")
@@ -206,6 +214,15 @@ def _object(arguments: Mapping[str, Any] | str | None) -> object:
     if not isinstance(value, dict):
         raise Invalid([FieldError(pointer="#", detail="are no JSON object", remedy='send {"name": value}')])
     return value
+
+
+def _arguments(kind: type[T], given: object) -> T:
+    """Raises `Invalid`, without the validator's remedies where there are words for models."""
+    try:
+        return validate(kind, given)
+    except Invalid as invalid:
+        faults = (replace(each, remedy="") if telling.argument(each) in SEND else each for each in invalid.errors)
+        raise Invalid(tuple(faults)) from None
 
 
 def _as(kind: type[T], answer: Any) -> T:

@@ -100,10 +100,18 @@ def refused(error: WorldbookError) -> str:
     return f"The call was not run. {'; '.join(faults)}.\n"
 
 
+def argument(fault: FieldError) -> str:
+    """The argument in which something is wrong."""
+    return _where(fault).partition("/")[0]
+
+
+def _where(fault: FieldError) -> str:
+    return (fault.pointer or fault.parameter or "").lstrip("#/")
+
+
 def _fault(fault: FieldError) -> str:
     """What is wrong with an argument; the validator's words, and those about pages of the API, are not for models."""
-    where = (fault.pointer or fault.parameter or "").lstrip("#/")
-    name, _, _ = where.partition("/")
+    where, name = _where(fault), argument(fault)
     if name in SEND and (name == "cursor" or not fault.remedy):
         return f"{name}: {f'{MISSING}, ' if fault.detail == MISSING else ''}{SEND[name]}"
     return f"{where or 'arguments'}: {fault.detail}" + (f" ({fault.remedy})" if fault.remedy else "")

@@ -120,6 +120,7 @@ def test_a_book_tells_what_its_canon_costs(serving: Serving) -> None:
     with serving(heavy_canon_tokens=30) as client:
         book = new_book(client, canon("Law", "Drown nobody."), entry("Tide", "Twice a day. " * 50))
         light = read_book(client, book)
+        assert [found["tokens"] for found in ok(client.get("/v1/books"))["items"]] == [None]
         assert light["tokens"]["canon"] == light["entries"][0]["tokens"]
         assert light["warnings"] == []
         ok(client.patch(f"/v1/books/{book}/entries/1", json={"content": "Drown nobody at all. " * 10}))

@@ -53,7 +53,9 @@ def test_a_later_canon_entry_that_fits_is_taken(client: TestClient) -> None:
     assert answer["budget"]["canon_used"] == answer["budget"]["canon_limit"] == limit
     [left] = answer["over_budget"]
     assert (left["title"], left["status"]) == ("Nine", "canon_over_budget")
-    assert left["reason"] == {"kind": "over_budget", "budget": "canon", "left": trace(everything, "Four")["tokens"]}
+    assert left["reason"] == {
+        "kind": "over_budget", "budget": "canon", "needed": nine, "left": trace(everything, "Four")["tokens"],
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("budget", [{"canon_tokens": 30}, {"canon_tokens": 0}, {"budget_tokens": 30}])

@@ -63,6 +63,7 @@ def test_a_new_book_from_a_file(client: Client) -> None:
     assert (report["book"]["name"], report["book"]["dialect"], report["added"]) == ("Tidal", "server", 2)
     again = client.post("/v1/books/import", params={"dialect": "server", "name": "Tidal"}, content=json.dumps(FILE))
     assert (again.status_code, again.json()["type"]) == (409, "/problems/name-taken")
+    assert "another `name`" in again.json()["remedy"]
 
 
 def test_append_and_replace(client: Client) -> None:
