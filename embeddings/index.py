@@ -146,15 +146,18 @@ class VectorIndex:
     def scores(self, queries: Vectors) -> Scores:
         """The score of each group for each query, shape (queries, groups).
 
-        Raises ValueError when a query has another dimension or is not finite.
+        Without groups there is nothing to compare, whatever the dimension: a book that was opened before the model was
+        loaded has none. Else raises ValueError when a query has another dimension or is not finite.
         """
+        if not self.groups:
+            return np.zeros((len(queries), 0), np.float32)
         asked = np.ascontiguousarray(queries, np.float32)
         if asked.ndim != 2 or asked.shape[1] != self.dimension:
             raise ValueError(f"queries have shape {asked.shape}, not (queries, {self.dimension})")
         if not np.isfinite(asked).all():
             raise ValueError("a query vector is not finite")
-        if not self.groups or not len(asked):
-            return np.zeros((len(asked), self.groups), np.float32)
+        if not len(asked):
+            return np.zeros((0, self.groups), np.float32)
         keys = [query.tobytes() for query in asked]
         known = {key: row for key in keys if (row := self._latest.of(key)) is not None}
         new = [place for place, key in enumerate(keys) if key not in known]

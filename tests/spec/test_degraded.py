@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -12,6 +12,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from embeddings.embedder import Embedder, EmbedderError, TextError, Vectors
+from service.actions import retrieving
+from service.actions.runtime import Runtime
+from service.lore.queries import Query
 from tests.spec.asking import (
     Json,
     ask,
@@ -132,6 +135,26 @@ def recovered(client: TestClient, book: str) -> Json:
         if not answer["degraded"]:
             break
     return answer
+
+
+def test_a_retrieval_that_waits_for_the_model(
+    serving: Serving, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """B6: books that were opened before the model was loaded answer to names, though the messages have vectors."""
+    understand = retrieving.understand
+
+    def loaded_meanwhile(runtime: Runtime, queries: Sequence[Query]) -> object:
+        trouble.recovered.set()
+        return understand(runtime, queries)
+
+    monkeypatch.setattr(retrieving, "understand", loaded_meanwhile)
+    with serving(load=trouble.loading) as client:
+        book = new_book(client, *WORLD)
+        answer = ask(client, QUESTION, books=[book], budget_tokens=900)
+        assert in_full(answer) == ["Law", "Gate"]
+        assert [(why["kind"], why["count"]) for why in answer["degraded"]] == [("vectors_pending", 10)]
+        embedded(client, book)
+        assert recovered(client, book)["degraded"] == []
 
 
 @pytest.mark.usefixtures("impatient")
