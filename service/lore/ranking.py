@@ -116,13 +116,20 @@ def rank(
     floors = _floors(books, searched, meaning, floor, int(wanted.sum()))
     least = np.repeat([_lowest(floors[number]) for number in searched], [index.groups for index in indexes])
     least[~wanted] = math.inf
+    ends = np.cumsum([index.groups for index in indexes]).tolist()
+    limited = [
+        (end - index.groups, end, book_places[number])
+        for number, index, end in zip(searched, indexes, ends, strict=True)
+        if book_places[number] < places
+    ]
     best: dict[Voice, dict[int, _Candidate]] = {"last": {}, "previous": {}, "older": {}}
     for query, row in zip(meaning.queries, scores, strict=True):
         voice = best[query.voice]
         order = row
         if query.voice == "last" and meaning.spelling:
             order = row + meaning.spelling * _spelling(books, starts, searched, owners, wanted, query)
-        for column in _highest(np.flatnonzero(row >= least), order, places):
+        near = _within(np.flatnonzero(row >= least), order, limited)
+        for column in _highest(near, order, places):
             place, value = int(owners[column]), float(order[column])
             if place not in voice or voice[place].order < value:
                 voice[place] = _Candidate(order=value, place=place, score=float(row[column]), message=query.message)
@@ -134,6 +141,20 @@ def rank(
         for position, each in enumerate(chosen, start=1)
     )
     return Ranking(matches=matches, owners=owners[wanted], scores=scores.max(axis=0)[wanted], floors=floors)
+
+
+def _within(
+    columns: NDArray[np.int64], order: NDArray[np.floating], limited: Sequence[tuple[int, int, int]]
+) -> NDArray[np.int64]:
+    """Those of the columns, ascending, that the limits leave, each the most of a range of columns.
+
+    What a book has no place for must not hold the places of the others.
+    """
+    for first, end, most in limited:
+        before, after = np.searchsorted(columns, [first, end])
+        kept = np.sort(np.array(_highest(columns[before:after], order, most), np.int64))
+        columns = np.concatenate([columns[:before], kept, columns[after:]])
+    return columns
 
 
 def _highest(columns: NDArray[np.int64], order: NDArray[np.floating], most: int) -> list[int]:

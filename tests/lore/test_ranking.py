@@ -91,6 +91,19 @@ def test_a_book_may_have_its_own_places_and_floor() -> None:
     assert sorted(match.place for match in found.matches) == [0, 1, 3, 4]
 
 
+@pytest.mark.parametrize("own", [0, 1, 2])
+def test_a_book_of_few_places_leaves_the_others_theirs(own: int) -> None:
+    """The nearer entries for which a book has no place do not hold the places of another book."""
+    near = book(np.array([mixture(1, step / 100) for step in range(12)]), "bakiru")
+    far = book(np.array([mixture(1, 0.5), mixture(1, 0.6), mixture(1, 0.7)]), "todane")
+    asked: list[tuple[Voice, np.ndarray]] = [("last", AXES[0]), ("previous", mixture(1, 0.01)), ("older", AXES[0])]
+    for books, limits in (([near, far], {0: own, 1: 4}), ([far, near], {0: 4, 1: own})):
+        starts = (0, 12) if books[0] is near else (3, 0)
+        places = [match.place for match in ranked(books, asked, places=4, book_places=limits).matches]
+        assert sum(starts[0] <= place < starts[0] + 12 for place in places) == own
+        assert len(places) == min(4, own + 3)
+
+
 def test_strength_is_told() -> None:
     """B5: a match says whether it is weak or strong."""
     rows = np.array([AXES[0], mixture(0.25, 1)])
