@@ -103,11 +103,12 @@ def rank(
     places: int,
     book_places: Mapping[int, int],
     floor: float | None = None,
+    strong_first: bool = True,
 ) -> Ranking:
     """The best `places` entries of the `searched` books, at most `book_places` of each, none of `skip`.
 
     `floor` stands for every book's own. What the floor is compared with, and what is told, is the score by meaning
-    alone; spelling only changes the order.
+    alone; spelling only changes the order. Without `strong_first` the first of more places are those of fewer.
     """
     indexes = [books[number].open.index for number in searched]
     owners = np.concatenate([starts[number] + index.numbers for number, index in zip(searched, indexes, strict=True)])
@@ -134,8 +135,8 @@ def rank(
             if place not in voice or voice[place].order < value:
                 voice[place] = _Candidate(order=value, place=place, score=float(row[column]), message=query.message)
     chosen = _take_turns(best, places, lambda place: bisect_right(starts, place) - 1, book_places)
-    # A budget cuts from the end: a strong match of a reply goes before a weak one of "and why?".
-    chosen.sort(key=lambda each: each.score < STRONG)
+    if strong_first:  # a budget cuts from the end: a strong match of a reply goes before a weak one of "and why?"
+        chosen.sort(key=lambda each: each.score < STRONG)
     matches = tuple(
         Match(place=each.place, rank=position, score=each.score, message=each.message)
         for position, each in enumerate(chosen, start=1)

@@ -53,6 +53,7 @@ def search(
             places=wanted,
             book_places=dict.fromkeys(searched, wanted),
             floor=-1.0,
+            strong_first=False,  # or an entry of the next page would come to stand on this one
         )
         for match in ranking.matches:
             reasons[match.place] = Matched(
