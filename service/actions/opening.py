@@ -77,13 +77,14 @@ class OpenBooks:
     def _opened(
         self, stored: StoredBook, arrived: dict[str, vectors.StoredVectors], space: EmbeddingSpace | None
     ) -> OpenBook:
-        entries = stored.book.entries or ()
+        bare, entries = replace(stored.book, entries=None), stored.book.entries or ()
         with self._guard:
             known = self._books.get(stored.book.id)
-        if known is not None and known[0].version == stored.book.version:
+        # The version alone is not enough: a book that was deleted and restored counts its versions from the backup on.
+        if known is not None and (known[2].text.book, known[2].text.entries) == (bare, entries):
             text = known[2].text
         else:
-            text = BookText.build(replace(stored.book, entries=None), entries)
+            text = BookText.build(bare, entries)
         mine = [arrived.get(hash_) for hash_ in stored.hashes]
         groups = {
             ordinal: (found.pieces, found.windows)

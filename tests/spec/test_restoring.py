@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,21 @@ from service.store.carried import CARRIED, LEFT_OUT
 from service.store.engine import make_engine, migrate
 from service.store.tables import metadata
 from tests.formats.samples import SAMPLES
-from tests.spec.asking import answered_bytes, attach, canon, declare, embedded, entry, new_book, ok, said
+from tests.spec.asking import (
+    Json,
+    answered_bytes,
+    ask,
+    attach,
+    canon,
+    declare,
+    embedded,
+    entry,
+    fetch,
+    new_book,
+    ok,
+    prompt,
+    said,
+)
 from tests.spec.backups import (
     Lines,
     body,
@@ -141,6 +157,23 @@ def test_a_deleted_book_comes_back(world: TestClient) -> None:
     report = restored(world, file)
     assert (report["restored"]["books"], report["present"]["books"]) == (1, 1)
     assert everything(world) == before
+
+
+@pytest.mark.parametrize("change", [{"content": "Z new."}, {"enabled": False}], ids=["edited", "disabled"])
+def test_nothing_deleted_is_read_after_a_restore(serving: Serving, change: Json) -> None:
+    """Backup: a book that was restored and edited up to a version that it had before says what it says now."""
+    with serving() as client:
+        book = new_book(client, entry("Salt Gate", "As of old."), name="Coast")
+        file = saved(client)
+        ok(client.patch(f"/v1/books/{book}/entries/1", json={"content": "SECRET Y."}))
+        asked = partial(ask, client, "What opens the Salt Gate?", books=[book])
+        assert "SECRET Y." in prompt(asked())
+        ok(client.delete(f"/v1/books/{book}"), 204)
+        restored(client, file)
+        ok(client.patch(f"/v1/books/{book}/entries/1", json=change))
+        assert "SECRET Y." not in prompt(asked())
+        assert "SECRET Y." not in json.dumps(fetch(client, "Salt Gate", books=[book]))
+        assert ("Z new." in prompt(asked())) == ("content" in change)
 
 
 CHANGES: dict[str, Callable[[TestClient, str], Any]] = {
