@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Literal
 
 import platformdirs
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
+from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -51,7 +52,8 @@ class Settings(BaseSettings):
     budget_tokens: int = Field(default=2000, ge=0, le=200_000)
     """Tokens of world books in one prompt, when the request does not say."""
     tokenizer: str = ""
-    """Tokenizer when neither the request nor its model names one; empty: o200k_base if at hand, else cl100k_base."""
+    """Tokenizer when neither the request nor its model names one; empty: o200k_base if at hand, else cl100k_base. One
+    that cannot count on this machine is refused at start."""
     unknown_model_margin: float = Field(default=1.15, ge=1.0, le=4.0)
     """Factor on the cl100k count for models whose tokenizer is not known."""
     heavy_canon_tokens: int = Field(default=1000, ge=0)
@@ -107,6 +109,22 @@ class Settings(BaseSettings):
     """Writes of models into living books in one turn of a conversation; those of discarded replies do not count."""
     max_import_wait: float = 60.0
     """Seconds that an import with `wait=true` waits for its vectors."""
+
+    @field_validator("tokenizer")
+    @classmethod
+    def _tokenizer_counts_here(cls, name: str) -> str:
+        if not name:
+            return name
+        # Only here, since loading it takes a command longer than all else of the settings.
+        from service.tokenizers import known
+
+        if name not in known():
+            raise PydanticCustomError(
+                "unknown_tokenizer",
+                "'{name}' is no tokenizer that can count on this machine; one of {known}, or leave it empty",
+                {"name": name, "known": ", ".join(known())},
+            )
+        return name
 
     @property
     def url(self) -> str:

@@ -107,6 +107,17 @@ def test_wrong_setting_is_named(
     assert "Traceback" not in ran.err
 
 
+@pytest.mark.parametrize("name", ["gpt-4o", "o200k_base"])
+def test_a_tokenizer_that_cannot_count(worldbook: Worldbook, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """T07: a tokenizer that is none, or whose vocabulary is not on this machine, is refused before anything starts."""
+    monkeypatch.setattr("service.tokenizers._at_hand", lambda _: False)
+    monkeypatch.setenv("WORLDBOOK_TOKENIZER", name)
+    for command in (("books", "list"), ("serve", "--port", "0"), ("doctor",)):
+        said = worldbook(*command, code=1).err
+        assert f"WORLDBOOK_TOKENIZER: '{name}'" in said
+        assert "one of cl100k_base, or" in said
+
+
 def test_unreachable_service(worldbook: Worldbook) -> None:
     """An address where nothing answers is told plainly, with what to do."""
     ran = worldbook("books", "list", "--url", "http://127.0.0.1:9", code=1)
