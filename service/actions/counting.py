@@ -79,20 +79,34 @@ class UsageCounter:
 
     def flush(self) -> None:
         """Count what waits. Raises `Unavailable`; what could not be counted goes on waiting."""
+        most = _BATCH
         with self._writing:
             while True:
                 with self._changed:
-                    batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
-                    fetched, self._fetched = self._fetched, Counter()
+                    batch = [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
+                    fetched: Counter[EntryKey] = Counter()
+                    if most > 1 or not batch:
+                        fetched, self._fetched = self._fetched, fetched
                 if not batch and not fetched:
                     return
                 try:
                     self._write(batch, fetched)
                 except WorldbookError:
-                    with self._changed:
-                        self._waiting = deque([*batch, *self._waiting], maxlen=_MOST)
-                        self._fetched.update(fetched)
+                    self._wait_again(batch, fetched)
                     raise
+                except Exception:
+                    if len(batch) + bool(fetched) > 1:
+                        # One by one, since what the database does not take must not take the others with it.
+                        self._wait_again(batch, fetched)
+                        most = 1
+                    else:
+                        log.exception("usage was not counted")
+                        most = _BATCH
+
+    def _wait_again(self, batch: list[_Used], fetched: Counter[EntryKey]) -> None:
+        with self._changed:
+            self._waiting = deque([*batch, *self._waiting], maxlen=_MOST)
+            self._fetched.update(fetched)
 
     def stop(self) -> None:
         """Count what waits, and end."""

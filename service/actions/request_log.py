@@ -6,7 +6,7 @@ It is written behind the answer, by a thread of its own: a kill may lose the las
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from threading import Condition, Lock, Thread
 
@@ -92,15 +92,27 @@ class RequestLog:
             self.flush()
 
     def _write(self, waiting: Iterable[Make]) -> None:
+        made = [account for make in waiting if (account := _made(make)) is not None]
         try:
-            made = [account for make in waiting if (account := _made(make)) is not None]
-            with writing(self._engine) as conn:
-                requests.add(conn, OWNER, made)
-                conn.commit()
+            self._store(made)
         except WorldbookError as error:
             log.warning("requests are missing in the request log: %s", error.detail)
+        except Exception:  # one that the database does not take must not take the others with it
+            for one in made:
+                self._write_alone(one)
+
+    def _write_alone(self, one: StoredRequest) -> None:
+        try:
+            self._store([one])
+        except WorldbookError as error:
+            log.warning("a request is missing in the request log: %s", error.detail)
         except Exception:  # whatever it is: the next requests can still be written
-            log.exception("requests are missing in the request log")
+            log.exception("a request is missing in the request log")
+
+    def _store(self, made: Sequence[StoredRequest]) -> None:
+        with writing(self._engine) as conn:
+            requests.add(conn, OWNER, made)
+            conn.commit()
 
     def _tidy(self) -> None:
         now = self._clock()

@@ -115,6 +115,19 @@ def test_a_fault_while_counting(rt: Runtime, monkeypatch: pytest.MonkeyPatch) ->
     assert uses(rt, book) == [1]
 
 
+def test_one_that_cannot_be_counted(either: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    """W16: What the database does not take costs only itself; what waits beside it is counted, and counted once."""
+    monkeypatch.setattr(counting, "_PAUSE", LONG)
+    book = a_book(either, "A")
+    message = Message(role="user", content="Hm.")
+    answer = retrieving.preview(either, RetrieveRequest(messages=(message,), books=(book,)))
+    for turn in (1, 2, 2**63, 3, 2**64, 4):
+        either.usage.used("local", answer, "c", turn, either.clock())
+    retrieving.fetch(either, FetchRequest(names=("A",), books=(book,)))
+    assert uses(either, book) == [4]
+    assert reviewing.entry_usage(either, book).items[0].fetches == 1
+
+
 def test_turns_are_forgotten(rt: Runtime) -> None:
     """W16: After thirty days without a word a turn may count again, so that the table does not grow for ever."""
     book = a_book(rt, "A")

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from service.actions import accounts
 from service.actions.runtime import utc_now
 from service.lore.answer import RetrieveAnswer
 from service.lore.unlisted import Unlisted
+from service.store.requests import StoredRequest
 from tests.spec.asking import Json, ask, canon, entry, new_book, ok, traces
 from tests.spec.conftest import Serving
 from tests.spec.lorebooks import lorebook, new_conversation, woken
@@ -247,3 +249,14 @@ def test_an_account_that_cannot_be_made(serving: Serving, monkeypatch: pytest.Mo
             ask(client, "gate", books=[book])
         assert len(listed(client)) == 2
     assert len(failed) == 1
+
+
+def test_a_request_that_cannot_be_stored(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C7: one request that the database does not take is left out, and those that wait beside it are written."""
+    monkeypatch.setattr("service.actions.request_log.GATHERING_SECONDS", 30.0)
+    with serving() as client:
+        log = client.app_state["runtime"].log
+        fields: Json = {"conversation": "c", "response_id": None, "created_at": "2999-01-01T00:00:00.000Z"}
+        for turn in (1, 2**63, 2):
+            log.record(partial(StoredRequest, id=f"q{turn}", once=None, turn=turn, **fields))
+        assert [each["turn"] for each in listed(client)] == [2, 1]
