@@ -10,6 +10,9 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+MOST_DAYS = 36_500
+"""A hundred years, which no date that is computed from it falls out of the calendar."""
+
 
 class Settings(BaseSettings):
     """One instance is made at start and handed down; nothing reads the environment later."""
@@ -46,8 +49,8 @@ class Settings(BaseSettings):
     """With `model=remote`: the model name to send."""
     remote_key: SecretStr = SecretStr("")
     """With `model=remote`: the bearer token, if it needs one."""
-    embed_timeout: float = Field(default=2.0, gt=0)
-    """Seconds that a retrieval waits for the vectors of its messages before it answers without them."""
+    embed_timeout: float = Field(default=2.0, gt=0, le=3600, allow_inf_nan=False)
+    """Seconds that a retrieval waits for the vectors of its messages before it answers without them; at most 3600."""
 
     budget_tokens: int = Field(default=2000, ge=0, le=200_000)
     """Tokens of world books in one prompt, when the request does not say."""
@@ -65,10 +68,10 @@ class Settings(BaseSettings):
     """Characters of all attached lorebooks of the dialect `server` in one prompt."""
     state_turns: int = Field(default=200, ge=1)
     """Turns of a conversation whose lorebook state is kept, so that they can be regenerated."""
-    state_days: float = Field(default=90.0, gt=0)
-    """Days after which the lorebook state of a turn is forgotten."""
-    log_days: float = Field(default=30.0, ge=0)
-    """Days that the request log keeps a request; 0: nothing is logged."""
+    state_days: float = Field(default=90.0, gt=0, le=MOST_DAYS, allow_inf_nan=False)
+    """Days after which the lorebook state of a turn is forgotten; at most 36500."""
+    log_days: float = Field(default=30.0, ge=0, le=MOST_DAYS, allow_inf_nan=False)
+    """Days that the request log keeps a request, at most 36500; 0: nothing is logged."""
     log_bytes: int = Field(default=100_000_000, ge=0)
     """Bytes of the request log; the oldest requests leave first."""
     scope_seconds: int = Field(default=3600, ge=1, le=31 * 86_400)

@@ -85,7 +85,8 @@ class RequestLog:
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._waiting or self._stopped)
+                # By time too: what is old is forgotten also when nothing is asked or logged.
+                self._changed.wait_for(lambda: self._waiting or self._stopped, TIDY_SECONDS)
                 self._changed.wait_for(lambda: self._stopped, GATHERING_SECONDS)
                 if self._stopped:
                     return

@@ -95,6 +95,10 @@ def test_wrong_usage_exits_with_2(worldbook: Worldbook, arguments: tuple[str, ..
         ("WORLDBOOK_PORT", "many", "WORLDBOOK_PORT"),
         ("WORLDBOOK_PORT", "70000", "WORLDBOOK_PORT"),
         ("WORLDBOOK_CORS_ORIGINS", "https://app.example", "cors_origins"),
+        ("WORLDBOOK_LOG_DAYS", "1e6", "WORLDBOOK_LOG_DAYS: Input should be less than or equal to 36500"),
+        ("WORLDBOOK_STATE_DAYS", "1e6", "WORLDBOOK_STATE_DAYS: Input should be less than or equal to 36500"),
+        ("WORLDBOOK_EMBED_TIMEOUT", "1e10", "WORLDBOOK_EMBED_TIMEOUT: Input should be less than or equal to 3600"),
+        ("WORLDBOOK_EMBED_TIMEOUT", "nan", "WORLDBOOK_EMBED_TIMEOUT: Input should be a finite number"),
     ],
 )
 def test_wrong_setting_is_named(

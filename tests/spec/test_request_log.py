@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
+from threading import Event
 from typing import Any
 
 import pytest
@@ -260,3 +261,19 @@ def test_a_request_that_cannot_be_stored(serving: Serving, monkeypatch: pytest.M
         for turn in (1, 2**63, 2):
             log.record(partial(StoredRequest, id=f"q{turn}", once=None, turn=turn, **fields))
         assert [each["turn"] for each in listed(client)] == [2, 1]
+
+
+def test_old_states_are_forgotten_while_nothing_happens(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C7: what is old is forgotten by time, also when nothing is logged and nobody asks."""
+    tidied = Event()
+    monkeypatch.setattr("service.store.states.expire", lambda *_: tidied.set())
+    monkeypatch.setattr("service.actions.request_log.TIDY_SECONDS", 0.0)
+    with serving(log_days=0):
+        assert tidied.wait(30)
+
+
+def test_kept_for_ever(serving: Serving) -> None:
+    """C7: at the longest time to keep requests and states, the log is still kept by size."""
+    with serving(log_days=36_500, state_days=36_500, log_bytes=0) as client:
+        ask(client, "gate", books=[lorebook(client, "chat", woken("A", "gate"))])
+        assert listed(client) == []
