@@ -35,12 +35,12 @@ class Kept:
 
 @dataclass(frozen=True, kw_only=True)
 class Discarded:
-    """What the discard of a reply did; a second time both are empty."""
+    """What the discard of a reply did; once all is taken back, both are empty."""
 
     __pydantic_config__ = STRICT
 
     reverted: tuple[Write, ...] = ()
-    """The newest of a book first."""
+    """Of an entry the newest first; with writes of replies discarded before, which those of this one kept standing."""
     kept: tuple[Kept, ...] = ()
 
 
@@ -66,8 +66,8 @@ def undo(rt: Runtime, book_id: str, write_id: str) -> Write:
 def discard(rt: Runtime, conversation: str, response_id: str) -> Discarded:
     """Take back all that was written for a reply, because another takes its place.
 
-    A write whose entry was written or edited again since is kept, with the reason. What comes for this reply later is
-    refused. Raises `Invalid`.
+    A write whose entry was written or edited again since is kept, with the reason, until what was written since is
+    discarded too, or this reply once more. What comes for this reply later is refused. Raises `Invalid`.
     """
     key = host_id("conversation", conversation).key
     at = rt.now()
@@ -75,20 +75,25 @@ def discard(rt: Runtime, conversation: str, response_id: str) -> Discarded:
     kept: list[Kept] = []
     versions: dict[str, int] = {}
     with writing(rt.engine) as conn:
-        if log.lock_response(conn, OWNER, key, response_id):
-            return Discarded()
-        log.mark_discarded(conn, OWNER, key, response_id, at)
+        if not log.lock_response(conn, OWNER, key, response_id):
+            log.mark_discarded(conn, OWNER, key, response_id, at)
         books.lock(conn, OWNER, log.books_of_response(conn, OWNER, key, response_id))
         for found in log.live_of_response(conn, OWNER, key, response_id):
-            book_id, _ = parts_of(found.handle)
+            if any(found.id == one.id for one in reverted):
+                continue
+            book_id, number = parts_of(found.handle)
             entry = _as_written(conn, book_id, found)
             if isinstance(entry, Obstacle):
                 kept.append(Kept(write=found, why=entry.detail))
                 continue
             if book_id not in versions:
                 versions[book_id] = books.advance(conn, OWNER, book_id, at)
-            _take_back(conn, book_id, versions[book_id], found, entry, "discarded", at)
-            reverted.append(replace(found, state="discarded"))
+            newest: Write | None = found
+            while newest is not None and not isinstance(entry, Obstacle):
+                _take_back(conn, book_id, versions[book_id], newest, entry, "discarded", at)
+                reverted.append(replace(newest, state="discarded"))
+                newest = log.newest_discarded(conn, OWNER, book_id, number)
+                entry = entry if newest is None else _as_written(conn, book_id, newest)
         conn.commit()
     for book_id in versions:
         rt.backlog.nudge(book_id)

@@ -79,7 +79,8 @@ def discard_response(
 ) -> Discarded:
     """Take back all that was written for a reply, because it is generated again.
 
-    A write whose entry was written or edited again since is kept, with the reason. What is written for the reply later
-    is refused; discarding it a second time does nothing.
+    A write whose entry was written or edited again since is kept, with the reason, until the reply that wrote since is
+    discarded too, or this one once more. What is written for the reply later is refused. Discarding it a second time
+    does nothing when all was taken back.
     """
     return undoing.discard(runtime, key, discarded.response_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, and_, delete, func, insert, select, update
 
 from service.lore.book import handle_of
 from service.lore.errors import NotFound
@@ -97,6 +97,19 @@ def newest_live(conn: Connection, book_id: str, entry_id: int) -> str | None:
     """The id of the newest live write of an entry."""
     query = select(writes.c.id).filter_by(book_id=book_id, entry_id=entry_id, state="live")
     return conn.scalar(query.order_by(writes.c.version.desc()).limit(1))
+
+
+def newest_discarded(conn: Connection, owner: str, book_id: str, entry_id: int) -> Write | None:
+    """The newest live write of an entry when its reply was discarded, so that it only waits to be taken back."""
+    theirs = and_(
+        responses.c.owner_id == owner,
+        responses.c.conversation == writes.c.conversation,
+        responses.c.response_id == writes.c.response_id,
+    )
+    query = select(writes, responses.c.discarded_at).outerjoin(responses, theirs)
+    query = query.where(writes.c.book_id == book_id, writes.c.entry_id == entry_id, writes.c.state == "live")
+    row = conn.execute(query.order_by(writes.c.version.desc()).limit(1)).one_or_none()
+    return None if row is None or row.discarded_at is None else _write(row)
 
 
 def set_state(conn: Connection, book_id: str, write_id: str, state: WriteState) -> None:

@@ -117,20 +117,26 @@ class Model:
         self.versions[self._take_back(place, "undone")] += 1
         return True
 
+    def _waits(self, entry: int) -> int | None:
+        """The place of a write that can go and that only another one kept standing when its reply was discarded."""
+        able = [place for place in range(len(self.log)) if self.log[place].entry == entry and self.may_take_back(place)]
+        return next((place for place in able if self.log[place].response in self.discarded), None)
+
     def discard(self, response: str) -> tuple[list[int], list[int]]:
         """The places reverted and kept."""
-        if response in self.discarded:
-            return [], []
         self.discarded.add(response)
         reverted, kept, touched = [], [], set()
         for place in reversed(range(len(self.log))):
             if self.log[place].response != response or self.log[place].state != "live":
                 continue
-            if self.may_take_back(place):
-                touched.add(self._take_back(place, "discarded"))
-                reverted.append(place)
-            else:
+            if not self.may_take_back(place):
                 kept.append(place)
+                continue
+            behind: int | None = place
+            while behind is not None:
+                touched.add(self._take_back(behind, "discarded"))
+                reverted.append(behind)
+                behind = self._waits(self.log[place].entry)
         for book in touched:
             self.versions[book] += 1
         return reverted, kept

@@ -208,15 +208,46 @@ def test_a_discarded_reply_leaves_nothing(client: TestClient, book: str) -> None
 
 
 def test_discarding_twice(client: TestClient, book: str) -> None:
-    """W21: a reply discarded twice is discarded once, even when what was kept could go by then."""
+    """W21: a reply discarded once more reverts what was kept the first time and can go by now, and then nothing."""
     model_writes(client, book, "The Salt Gate", "Shut.", handle=f"{book}-1")
     model_writes(client, book, "The Salt Gate", "Broken.", handle=f"{book}-1", reply="r2")
     later, _ = writes(client, book)
     [kept] = discard(client, book, "r1")["kept"]
     assert later["id"] in kept["why"]
+    assert discard(client, book, "r1")["kept"] == [kept]
     undo(client, book, later)
-    assert discard(client, book, "r1") == {"reverted": [], "kept": []}
     assert contents(client, book)["The Salt Gate"] == "Shut."
+    [reverted] = discard(client, book, "r1")["reverted"]
+    assert (reverted["id"], reverted["state"]) == (kept["write"]["id"], "discarded")
+    assert contents(client, book)["The Salt Gate"] == "It is open."
+    assert discard(client, book, "r1") == {"reverted": [], "kept": []}
+
+
+def test_replies_are_discarded_in_any_order(client: TestClient, book: str) -> None:
+    """W21: of replies that wrote to one entry in turns all is reverted once all are discarded, the oldest one first."""
+    for reply, content in (("r1", "Shut."), ("r2", "Broken."), ("r1", "Mended."), ("r3", "Gone.")):
+        model_writes(client, book, "The Salt Gate", content, handle=f"{book}-1", reply=reply)
+    model_writes(client, book, "Fire", "It began.", reply="r3")
+    assert [len(discard(client, book, "r1")[name]) for name in ("reverted", "kept")] == [0, 2]
+    assert [len(discard(client, book, "r2")[name]) for name in ("reverted", "kept")] == [0, 1]
+    assert contents(client, book)["The Salt Gate"] == "Gone."
+    answer = discard(client, book, "r3")
+    assert [each["response_id"] for each in answer["reverted"]] == ["r3", "r3", "r1", "r2", "r1"]
+    assert answer["kept"] == []
+    assert contents(client, book) == {"The Salt Gate": "It is open.", "Warden Oru": "Alive."}
+    assert {one["state"] for one in writes(client, book)} == {"discarded"}
+
+
+def test_what_was_not_discarded_stays(client: TestClient, book: str) -> None:
+    """W21: behind a discarded write the author's edits and the writes of other replies stay, and what is below them."""
+    for reply, content in (("r1", "Shut."), ("r2", "Broken."), ("r3", "Gone.")):
+        model_writes(client, book, "The Salt Gate", content, handle=f"{book}-1", reply=reply)
+    model_writes(client, book, "Warden Oru", "Dead.", handle=f"{book}-2", reply="r1")
+    ok(client.patch(f"/v1/books/{book}/entries/2", json={"content": "By hand."}))
+    model_writes(client, book, "Warden Oru", "Back.", handle=f"{book}-2", reply="r3")
+    discard(client, book, "r1")
+    assert len(discard(client, book, "r3")["reverted"]) == 2
+    assert contents(client, book) == {"The Salt Gate": "Broken.", "Warden Oru": "By hand."}
 
 
 def test_discards_are_of_one_conversation(client: TestClient, book: str) -> None:
