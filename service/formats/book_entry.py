@@ -57,7 +57,8 @@ def is_foreign(row: Mapping[str, Any]) -> bool:
 def to_book_entry(raw: Mapping[str, Any]) -> dict[str, Any]:
     """An entry of SillyTavern as it stands in a character book, with the fields that nobody knows beside.
 
-    Differs from the program on purpose: null stays null, and a rule for the case is told to other readers too.
+    Without a `uid` it has no id. Differs from the program on purpose: null stays null, and a rule for the case is told
+    to other readers too.
     """
     extensions = dict(as_object(raw.get("extensions")))
     extensions |= {book_name: raw[name] for book_name, name in EXTENSIONS.items() if name in raw}
@@ -65,7 +66,7 @@ def to_book_entry(raw: Mapping[str, Any]) -> dict[str, Any]:
     if "probability" in raw and "useProbability" not in raw:
         extensions["useProbability"] = False  # what SillyTavern takes it for; in a card, missing means true
     row = {
-        "id": raw.get("uid"),
+        **({} if raw.get("uid") is None else {"id": raw["uid"]}),
         "keys": _strings(raw.get("key", raw.get("keys"))),
         "secondary_keys": _strings(raw.get("keysecondary", raw.get("secondary_keys"))),
         "comment": text(raw.get("comment")) or "",

@@ -126,7 +126,7 @@ def _with_free_ids(added: Sequence[_Written], used: set[str]) -> list[_Written]:
         if not _shown(own) or _shown(own) in used:
             own = highest = highest + 1
         used.add(_shown(own))
-        rows.append(replace(each, row={**each.row, "id": own}))
+        rows.append(replace(each, row={"id": None, **each.row} | {"id": own}))
     return rows
 
 

@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from service.formats.book_entry import to_book_entry
-from service.formats.names import as_object, book_name
+from service.formats.names import as_object, book_name, whole
 from service.formats.sillytavern_fields import from_book_entry
 from service.lore.book import Book, BookSettings, Entry
 from service.lore.trigger import EVERYWHERE, Channels
@@ -47,15 +47,18 @@ def as_character_book(book: Book) -> Book:
     entries = book.entries or ()
     file = as_object(book.extensions.get(WORLD_INFO))
     if CHARACTER_BOOK in book.extensions or not file:
-        return replace(book, entries=tuple(_book_entry(entry, {}) for entry in entries))
+        return replace(book, entries=tuple(_book_entry(entry, {}, {}) for entry in entries))
     order = as_object(file.get("entries"))
     places = {key: place for place, key in enumerate(order)}
-    slots = [to_book_entry(slot) if isinstance(slot, Mapping) else None for slot in order.values()]
+    ids = _ids(order, entries)
+    slots = [
+        to_book_entry({**slot, "uid": ids[key]}) if isinstance(slot, Mapping) else None for key, slot in order.items()
+    ]
     kept = {"extensions": {}, **{name: value for name, value in file.items() if name != "originalData"}}
     named = {} if book_name(file.get("name")) else {"name": book.name}
     return replace(
         book,
-        entries=tuple(_book_entry(entry, places) for entry in entries),
+        entries=tuple(_book_entry(entry, places, ids) for entry in entries),
         extensions={**book.extensions, CHARACTER_BOOK: {**kept, **named, "entries": slots}},
     )
 
@@ -98,12 +101,14 @@ def _world_info_entry(entry: Entry, keys: Mapping[int, str]) -> Entry:
     return replace(entry, extensions={**entry.extensions, WORLD_INFO: {"key": key, "entry": row}})
 
 
-def _book_entry(entry: Entry, places: Mapping[str, int]) -> Entry:
+def _book_entry(entry: Entry, places: Mapping[str, int], ids: Mapping[str, int]) -> Entry:
+    """`places` and `ids` are those of the keys of the file; an entry of another file has none."""
     kept = as_object(entry.extensions.get(WORLD_INFO))
     key, raw = kept.get("key"), as_object(kept.get("entry"))
     if not raw or CHARACTER_BOOK in entry.extensions:
         return entry
     place = places.get(key) if isinstance(key, str) else None
+    raw = {**raw, "uid": ids[key]} if isinstance(key, str) and key in ids else raw
     row = {"place": place, "version": 2, "entry": to_book_entry(raw)}
     return replace(entry, extensions={**entry.extensions, CHARACTER_BOOK: row})
 
@@ -121,6 +126,26 @@ def _keys(slots: Sequence[Any], entries: Sequence[Entry]) -> dict[int, str]:
         keys[place] = next(free) if key is None or key in taken else key
         taken.add(keys[place])
     return keys
+
+
+def _ids(order: Mapping[str, Any], entries: Sequence[Entry]) -> dict[str, int]:
+    """The id of each key, as no other has it: the uid that the entry there gives itself, else the key, else one free.
+
+    SillyTavern keeps one of the entries of a character book that have the same id, or none.
+    """
+    kept = [as_object(entry.extensions.get(WORLD_INFO)) for entry in entries]
+    at = {each["key"]: each.get("entry") for each in kept if isinstance(each.get("key"), str)}
+    uids = {key: as_object(slot if slot is not None else at.get(key)).get("uid") for key, slot in order.items()}
+    ids: dict[str, int] = {}
+    taken: set[int] = set()
+    for wanted in (uids, dict(zip(order, order, strict=True))):
+        for key, given in wanted.items():
+            number = whole(given)
+            if key not in ids and number is not None and number not in taken:
+                ids[key] = number
+                taken.add(number)
+    free = (number for number in count() if number not in taken)
+    return {key: ids[key] if key in ids else next(free) for key in order}
 
 
 def _id(row: object) -> str | None:

@@ -29,6 +29,13 @@ def text(value: object) -> str | None:
     return json.dumps(value) if isinstance(value, (bool, int, float)) else None
 
 
+def whole(value: object) -> int | None:
+    """A number that counts, from 0, also one that was written as text; nothing else is one."""
+    if isinstance(value, str):
+        return int(value) if value.isascii() and value.isdigit() and len(value) < 16 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
 def as_object(value: object) -> Mapping[str, Any]:
     """The object that stands in a field; an empty one where something else stands, or nothing."""
     return value if isinstance(value, Mapping) else {}

@@ -14,7 +14,7 @@ from typing import Any
 
 from service.formats.converting import CHARACTER_BOOK, as_world_info, lost_in_world_info, unheld
 from service.formats.format import Format
-from service.formats.names import as_object, book_name, text
+from service.formats.names import as_object, book_name, text, whole
 from service.formats.report import FormatName, ImportWarning, NoHome, Reading, counted
 from service.formats.rows import Row, bounded, changed_names, gather, kept, keyed, reading
 from service.formats.sillytavern_entry import is_constant, new, primary, secondary, titles, written
@@ -133,6 +133,8 @@ def _rows(entries: Any) -> tuple[list[str], list[Any], list[ImportWarning]]:
             rows.append(row)
             continue
         rows.append(from_book_entry(row, place) if is_book_entry(row) else dict(row))
+        if is_book_entry(row) and not isinstance(row.get("id"), int) and (number := whole(own[-1])) is not None:
+            rows[-1]["uid"] = number  # SillyTavern edits by key what it activates by uid
         if clash:
             rows[-1]["uid"] = int(own[-1])
             detail = f"a second entry {key}; it is {own[-1]} now"

@@ -118,8 +118,34 @@ def test_world_info_as_a_character_book(format: str, file: dict[str, Any]) -> No
     inside = value["data"] if format == "lorebook_v3" else value
     strange = {name: each for name, each in file.items() if name.startswith("x_") or name == "scan_depth"}
     assert {name: inside[name] for name in strange} == strange
+    ids = [row["id"] for row in inside["entries"]]
+    assert all(isinstance(number, int) for number in ids)
+    assert len(set(ids)) == len(ids)
     kept = [repr(row["x_foo"]) for row in file["entries"].values() if "x_foo" in row]
     assert sorted(repr(row["x_foo"]) for row in inside["entries"] if "x_foo" in row) == sorted(kept)
+
+
+OF_UIDS: list[tuple[dict[str, dict[str, Any]], list[int]]] = [
+    ({"0": {}, "1": {}}, [0, 1]),
+    ({"0": {"uid": 0}, "1": {"uid": 0}}, [0, 1]),
+    ({"8": {"uid": 3}, "x": {"uid": "7"}, "3": {}}, [3, 7, 0]),
+]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(("entries", "ids"), OF_UIDS, ids=str)
+def test_every_entry_has_an_id_of_its_own(format: str, entries: dict[str, dict[str, Any]], ids: list[int]) -> None:
+    """F2: SillyTavern keeps one of the entries with one id, so each has its uid, else its key, else a free number."""
+    rows = {key: {"key": [key], "content": f"Lore {key}.", **row} for key, row in entries.items()}
+    value = exported(of({"entries": rows}), format)
+    assert [row["id"] for row in value.get("data", value)["entries"]] == ids
+
+
+def test_entries_of_sillytavern_in_a_list_have_ids() -> None:
+    """F2: an entry without a uid in a character book gets no id that says nothing."""
+    card = {"spec": "chara_card_v2", "data": {"character_book": {"entries": [{"key": ["a"], "content": "A"}]}}}
+    [row] = exported(of(card), "character_book_v2")["entries"]
+    assert "id" not in row
 
 
 @unhurried

@@ -195,6 +195,21 @@ def test_a_character_book_list_is_exported_as_sillytavern_wants_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("entries", "uids"),
+    [
+        ('{"1": {"keys": ["a"], "content": "A"}, "2": {"keys": ["b"], "content": "B"}}', {"1": 1, "2": 2}),
+        ('{"1": {"keys": ["a"], "content": "A", "id": 5}}', {"1": 5}),
+        ('[{"keys": ["a"], "content": "A", "id": 1}, {"keys": ["b"], "content": "B"}]', {"1": 1, "0": 0}),
+    ],
+)
+def test_entries_without_an_id_have_their_key(entries: str, uids: dict[str, int]) -> None:
+    """F2: SillyTavern edits by key what it activates by uid, so an entry that states no id has its key for one."""
+    book = read(b'{"name": "N", "entries": ' + entries.encode() + b"}", "sillytavern").book
+    assert book is not None
+    assert {key: row["uid"] for key, row in exported(book)["entries"].items()} == uids
+
+
+@pytest.mark.parametrize(
     "extensions",
     [
         {"sillytavern": 7},
