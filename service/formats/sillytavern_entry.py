@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from service.formats import trigger_fields
@@ -104,7 +104,7 @@ def new(entry: Entry, dialect: Dialect) -> dict[str, Any]:
         "disable": not entry.enabled,
     }
     if entry.trigger is not None:
-        set_trigger(row, entry.trigger, dialect)
+        set_trigger(row, _as_told(entry.trigger, dialect), dialect)
     return row
 
 
@@ -112,6 +112,8 @@ def set_trigger(row: dict[str, Any], trigger: Trigger, dialect: Dialect) -> None
     """Let the row say what the trigger says otherwise. Keys that stay keep the form that they have in the file."""
     main, filters = primary(row), secondary(row)
     before = trigger_fields.trigger(row, main, filters, dialect)
+    if trigger != before:
+        trigger = _as_told(trigger, dialect)
     found = trigger_fields.changes(before, trigger, dialect)
     if trigger.keys != before.keys:
         found["key"] = _given(main, trigger.keys, dialect)
@@ -122,6 +124,12 @@ def set_trigger(row: dict[str, Any], trigger: Trigger, dialect: Dialect) -> None
         old = row.get("characterFilter")
         found["characterFilter"] = {**(old if isinstance(old, Mapping) else _NO_FILTER), **found["characterFilter"]}
     row |= found | {again: found[name] for name, again in _AGAIN.items() if name in found and again in row}
+
+
+def _as_told(trigger: Trigger, dialect: Dialect) -> Trigger:
+    """The trigger for other programs: there an entry without a key, which a server lorebook needs none for, sleeps."""
+    keyless = dialect == "server" and not any(key.strip() for key in trigger.keys)
+    return replace(trigger, constant=True) if keyless else trigger
 
 
 def _given(keys: Keys, wanted: Sequence[str], dialect: Dialect) -> list[Any]:

@@ -69,10 +69,15 @@ def lorebook(dialect: Dialect, *found: Trigger) -> Book:
     return Book(name="N", dialect=dialect, entries=entries)
 
 
-def of(book: Book | None) -> list[Trigger | None]:
-    """The triggers of a book."""
+def of(book: Book | None) -> list[Trigger]:
+    """The triggers of a book as they count: in a server lorebook what has no key needs none, constant or not."""
     assert book is not None
-    return [entry.trigger for entry in book.entries or ()]
+    found = [entry.trigger for entry in book.entries or () if entry.trigger]
+    return (
+        [replace(each, constant=each.constant or not each.keys) for each in found]
+        if book.dialect == "server"
+        else found
+    )
 
 
 @dialects
@@ -102,7 +107,26 @@ def test_an_edited_trigger_is_read_back(dialect: Dialect, format: str, before: T
     assert book is not None
     first, second = book.entries or ()
     edited = replace(book, name="N", entries=(replace(first, trigger=after), second))
-    assert of(read(write(edited, format), dialect=dialect).book) == [after, before]
+    assert of(read(write(edited, format), dialect=dialect).book) == of(lorebook(dialect, after, before))
+
+
+@pytest.mark.parametrize("format", FILES)
+@pytest.mark.parametrize("chance", [None, 30])
+def test_what_needs_no_key_is_constant_elsewhere(format: str, chance: float | None) -> None:
+    """T4, T13: an entry of a server lorebook without a key is on elsewhere too, with its chance, also once edited."""
+    keyless, keyed = Trigger(at="before", chance=chance), Trigger(keys=("gate",))
+    new = lorebook("server", keyless, keyed)
+    read_back = read(write(new, format), dialect="server").book
+    assert read_back is not None
+    assert of(read_back) == of(new)
+    first, second = read_back.entries or ()
+    edited = replace(second, trigger=replace(keyed, keys=(), chance=chance))
+    for entries, constant in ((new.entries, [True, False]), ((first, edited), [True, True])):
+        file = json.loads(write(replace(new, entries=entries), format))
+        listed = file.get("data", file)["entries"]
+        rows = listed if isinstance(listed, list) else list(listed.values())
+        assert [row["constant"] for row in rows] == constant
+        assert rows[0].get("probability", rows[0].get("extensions", {}).get("probability")) == (chance or 100)
 
 
 @dialects
@@ -156,7 +180,7 @@ def test_whatever_could_be_read_is_a_valid_lorebook(dialect: Dialect, sample: Sa
             again = read(write(book, format), dialect=dialect).book
             assert again is not None
             lost = {} if format == "sillytavern" else {"characters": CharacterFilter()}
-            assert of(again) == [replace(each, **lost) for each in of(book) if each]
+            assert of(again) == [replace(each, **lost) for each in of(book)]
 
 
 ODD: list[tuple[dict[str, Any], str, Any]] = [
