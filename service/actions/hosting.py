@@ -16,6 +16,7 @@ from sqlalchemy import Connection
 from service.actions.paging import Page, after, checked_limit, page_of
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime
+from service.lore.at_most import AtMost
 from service.lore.book import HOST_KINDS, MAX_HOST_KEY, HostKind, is_host_key
 from service.lore.errors import FieldError, Invalid, NotFound
 from service.lore.strict import STRICT
@@ -36,7 +37,7 @@ class HostBody:
 
     name: Annotated[str, MaxLen(200)] = ""
     """How entries of its books are labelled in a group; "": its key."""
-    cast: Annotated[tuple[str, ...], MaxLen(64)] = ()
+    cast: Annotated[tuple[str, ...], AtMost(64)] = ()
     """`kind:key` of those who appear in a story or novel; their books join its own, in this order."""
     lineage: Annotated[str, MinLen(1), MaxLen(200)] | None = None
     """Of a persona: where its books hang, so that it may vanish and return, and share them with others of its lineage.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge, Le, MaxLen, MinLen
+from annotated_types import Ge, Le, MinLen
 from fastapi import Body, Query
 from pydantic import PlainValidator
 from starlette.responses import Response
@@ -30,6 +30,7 @@ from service.api.deps import (
 from service.api.documenting import answering, patch_body, routes_of
 from service.api.examples import entries as examples
 from service.api.examples.books import BOOK
+from service.lore.at_most import AtMost
 from service.lore.book import Book, Entry, Tier
 from service.lore.strict import STRICT
 from service.validation import validate
@@ -41,7 +42,8 @@ MAX_BATCH = 10_000
 _POSTED = ("malformed-body", "too-large", "unsupported-media-type", "invalid-request", "not-found")
 
 
-Numbers = Annotated[tuple[Annotated[int, Ge(0), Le(MAX_ENTRY)], ...], MinLen(1), MaxLen(MAX_BATCH)]
+Numbers = Annotated[tuple[Annotated[int, Ge(0), Le(MAX_ENTRY)], ...], MinLen(1), AtMost(MAX_BATCH)]
+_MANY = Annotated[tuple[Entry, ...], AtMost(MAX_BATCH)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,12 +78,14 @@ class Added:
 
 def _one_or_many(value: object) -> tuple[Entry, ...]:
     # Apart, so that a fault is told once, with a pointer into what was sent.
-    return validate(tuple[Entry, ...], value) if isinstance(value, list) else (validate(Entry, value),)
+    if isinstance(value, list):
+        return validate(_MANY, value)
+    return (validate(Entry, value),)
 
 
 OneOrMany = Annotated[
     tuple[Entry, ...],
-    PlainValidator(_one_or_many, json_schema_input_type=Entry | tuple[Entry, ...]),
+    PlainValidator(_one_or_many, json_schema_input_type=Entry | _MANY),
     Body(
         openapi_examples={
             "one": {"summary": "One entry", "value": examples.ENTRY_IN},

@@ -16,6 +16,7 @@ from service.actions.resolving import Attached
 from service.api.deps import BookId, Cursor, Key, Kind, Limit, Rt
 from service.api.documenting import answering, routes_of
 from service.api.examples import hosts as examples
+from service.lore.at_most import AtMost
 from service.lore.book import HostKind
 from service.lore.strict import STRICT
 
@@ -36,7 +37,7 @@ class Label:
 
 
 Attachments = Annotated[
-    tuple[Attachment, ...], MaxLen(64), Body(examples=[examples.ATTACHMENTS], description="All of them, in order.")
+    tuple[Attachment, ...], AtMost(64), Body(examples=[examples.ATTACHMENTS], description="All of them, in order.")
 ]
 
 

@@ -13,14 +13,13 @@ from typing import Any
 from service.formats.format import Format
 from service.formats.names import as_object
 from service.formats.report import FormatName, ImportWarning, NoHome, Reading, Rules, Skipped, counted
-from service.lore.book import Book, Entry
+from service.lore.book import MAX_ROWS, Book, Entry
 from service.lore.errors import FieldError, Invalid, LimitExceeded, UnreadableFile
 from service.lore.text import clean_line
 from service.validation import dump, validate
 
 NAME = "worldbook"
 VERSION = 1
-MAX_ROWS = 100_000
 _ENTRY = ("title", "content", "aliases", "gist", "tier", "enabled", "trigger", "extensions")
 _BOOK = ("name", "description", "dialect", "enabled", "settings", "channels", "extensions")
 _KNOWN = {field.name for kind in (Book, Entry) for field in fields(kind)}

@@ -14,6 +14,7 @@ from unicodedata import category
 
 from annotated_types import Ge, Le, MaxLen, MinLen
 
+from service.lore.at_most import AtMost
 from service.lore.strict import STRICT
 from service.lore.trigger import EVERYWHERE, Channels, Trigger
 
@@ -25,6 +26,8 @@ VectorState = Literal["ready", "pending", "failed", "none"]
 HostKind = Literal["character", "story", "novel", "server", "persona", "conversation"]
 HOST_KINDS: tuple[HostKind, ...] = ("character", "story", "novel", "server", "persona", "conversation")
 MAX_HOST_KEY = 200
+MAX_ROWS = 100_000
+"""Entries of a request or file; how many a book may have is a setting."""
 
 Title = Annotated[str, MinLen(1), MaxLen(200)]
 Alias = Annotated[str, MinLen(1), MaxLen(200)]
@@ -52,7 +55,7 @@ class Entry:
     """A short noun phrase. Line breaks and control characters become one blank."""
     content: Annotated[str, MinLen(1), MaxLen(100_000)]
     """The lore, stored and returned exactly as sent."""
-    aliases: Annotated[tuple[Alias, ...], MaxLen(64)] = ()
+    aliases: Annotated[tuple[Alias, ...], AtMost(64, first_only=True)] = ()
     """Other names under which the entry is found literally, in any script."""
     gist: Gist | None = None
     """One sentence for the index; none: the first sentence of the content."""
@@ -154,7 +157,7 @@ class Book:
     settings: BookSettings = BookSettings()
     channels: Channels = EVERYWHERE
     """The channels in which the book is in scope as a whole."""
-    entries: tuple[Entry, ...] | None = None
+    entries: Annotated[tuple[Entry, ...], AtMost(MAX_ROWS)] | None = None
     """In list order; null unless asked for."""
     extensions: Mapping[str, Any] = field(default_factory=dict)
     """What an imported file said about the book that has no field here."""

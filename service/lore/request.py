@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Le, MaxLen, MinLen
 
+from service.lore.at_most import AtMost
 from service.lore.limits import MAX_MESSAGES
 from service.lore.parts import Parts
 from service.lore.strict import OPEN, STRICT
@@ -73,9 +74,9 @@ class SillyTavern:
     """Tokens of the model's context, of which the budget is a share."""
     character: Name | None = None
     """File name of the character without its extension, for filters; null: `names.char`."""
-    character_tags: Annotated[tuple[Name, ...], MaxLen(1000)] | None = None
+    character_tags: Annotated[tuple[Name, ...], AtMost(1000)] | None = None
     """Null: unknown, tags filter nothing."""
-    texts: Annotated[tuple[SourceText, ...], MaxLen(64)] = ()
+    texts: Annotated[tuple[SourceText, ...], AtMost(64)] = ()
     scan_depth: Annotated[int, Ge(0), Le(1000)] = 2
     budget_percent: Annotated[int, Ge(0), Le(100)] = 25
     budget_cap: Annotated[int, Ge(0), Le(10_000_000)] = 0
@@ -105,11 +106,11 @@ class RetrieveRequest:
 
     __pydantic_config__ = STRICT
 
-    messages: Annotated[tuple[Message, ...], MaxLen(MAX_MESSAGES)]
+    messages: Annotated[tuple[Message, ...], AtMost(MAX_MESSAGES)]
     """Oldest first; of a longer conversation the newest, and `messages_before`."""
-    hosts: Annotated[tuple[str, ...], MaxLen(32)] = ()
+    hosts: Annotated[tuple[str, ...], AtMost(32)] = ()
     """`kind:key` of each host, for example `character:ilse`."""
-    books: Annotated[tuple[str, ...], MaxLen(64)] = ()
+    books: Annotated[tuple[str, ...], AtMost(64)] = ()
     """Ids of books to read without a host."""
     messages_before: Annotated[int, Ge(0), Le(1_000_000)] = 0
     """How many user and assistant messages precede the first one posted."""
@@ -149,7 +150,7 @@ class RetrieveRequest:
     """How many entries may come by meaning; null: the books' settings."""
     floor: Annotated[float, Ge(-1.0), Le(2.0)] | None = None
     """Score below which nothing is claimed by meaning; null: the books' settings, else the model's."""
-    exclude: Annotated[tuple[str, ...], MaxLen(1000)] = ()
+    exclude: Annotated[tuple[str, ...], AtMost(1000)] = ()
     """Handles that the model already has in its context: neither sent nor indexed."""
     lorebooks: Lorebooks = "messages"
     """`inline`: activated entries of lorebooks go into the volatile part instead of `lorebook.messages`."""
@@ -173,12 +174,12 @@ class FetchRequest:
 
     __pydantic_config__ = STRICT
 
-    names: Annotated[tuple[Annotated[str, MaxLen(300)], ...], MinLen(1), MaxLen(20)]
+    names: Annotated[tuple[Annotated[str, MaxLen(300)], ...], MinLen(1), AtMost(20)]
     """Handles, titles or aliases, in any case, width or normal form."""
     scope: Token | None = None
     """`scope.token` of a retrieval, instead of hosts, books and conversation."""
-    hosts: Annotated[tuple[str, ...], MaxLen(32)] = ()
-    books: Annotated[tuple[str, ...], MaxLen(64)] = ()
+    hosts: Annotated[tuple[str, ...], AtMost(32)] = ()
+    books: Annotated[tuple[str, ...], AtMost(64)] = ()
     conversation: Annotated[str, MaxLen(200)] | None = None
     max_tokens: Annotated[int, Ge(0)] | None = None
     """Tokens of all bodies together; null: the service's setting, which is also the most."""
@@ -195,8 +196,8 @@ class SearchRequest:
     query: Annotated[str, MinLen(1), MaxLen(2000)]
     scope: Token | None = None
     """`scope.token` of a retrieval, instead of hosts, books and conversation."""
-    hosts: Annotated[tuple[str, ...], MaxLen(32)] = ()
-    books: Annotated[tuple[str, ...], MaxLen(64)] = ()
+    hosts: Annotated[tuple[str, ...], AtMost(32)] = ()
+    books: Annotated[tuple[str, ...], AtMost(64)] = ()
     conversation: Annotated[str, MaxLen(200)] | None = None
     limit: Annotated[int, Ge(1), Le(50)] = 10
     cursor: str | None = None

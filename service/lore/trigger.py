@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Le, MaxLen
 
+from service.lore.at_most import AtMost
 from service.lore.strict import STRICT
 
 Logic = Literal["any", "all", "none", "not_all"]
@@ -31,8 +32,8 @@ class Channels:
 
     __pydantic_config__ = STRICT
 
-    ids: Annotated[tuple[Name, ...], MaxLen(1000)] = ()
-    unresolved: Annotated[tuple[Name, ...], MaxLen(1000)] = ()
+    ids: Annotated[tuple[Name, ...], AtMost(1000, first_only=True)] = ()
+    unresolved: Annotated[tuple[Name, ...], AtMost(1000, first_only=True)] = ()
     """Names of a file that stand for no known channel; any of them counts as every channel until a selection is
     saved without it."""
 
@@ -46,7 +47,7 @@ class Group:
 
     __pydantic_config__ = STRICT
 
-    names: Annotated[tuple[Name, ...], MaxLen(64)] = ()
+    names: Annotated[tuple[Name, ...], AtMost(64, first_only=True)] = ()
     override: bool = False
     """Wins its groups without a draw; of several the one with the highest order."""
     weight: Annotated[float, Ge(0), Le(1_000_000)] = 100.0
@@ -75,8 +76,8 @@ class CharacterFilter:
 
     __pydantic_config__ = STRICT
 
-    names: Annotated[tuple[Name, ...], MaxLen(1000)] = ()
-    tags: Annotated[tuple[Name, ...], MaxLen(1000)] = ()
+    names: Annotated[tuple[Name, ...], AtMost(1000, first_only=True)] = ()
+    tags: Annotated[tuple[Name, ...], AtMost(1000, first_only=True)] = ()
     exclude: bool = False
     """Whether the lists say for whom it is out of scope instead."""
 
@@ -87,10 +88,10 @@ class Trigger:
 
     __pydantic_config__ = STRICT
 
-    keys: Annotated[tuple[Key, ...], MaxLen(1000)] = ()
+    keys: Annotated[tuple[Key, ...], AtMost(1000, first_only=True)] = ()
     """Any of them wakes the entry; blank ones are ignored. Only the `sillytavern` dialect reads `/…/flags` as a
     regular expression; elsewhere it is literal text."""
-    secondary_keys: Annotated[tuple[Key, ...], MaxLen(1000)] = ()
+    secondary_keys: Annotated[tuple[Key, ...], AtMost(1000, first_only=True)] = ()
     """Read after a key was found; without any that is not blank, `logic` does not apply."""
     logic: Logic = "any"
     """Which secondary keys must be there: any, all, none, not all of them."""
@@ -132,9 +133,9 @@ class Trigger:
     """sillytavern."""
     ignore_budget: bool = False
     """Still goes in when the budget is spent (sillytavern)."""
-    generations: Annotated[tuple[Generation, ...], MaxLen(6)] = ()
+    generations: Annotated[tuple[Generation, ...], AtMost(6, first_only=True)] = ()
     """The kinds of generation in which it is in scope; none: all (sillytavern's `triggers`)."""
     characters: CharacterFilter = CharacterFilter()
     """sillytavern."""
-    sources: Annotated[tuple[Source, ...], MaxLen(6)] = ()
+    sources: Annotated[tuple[Source, ...], AtMost(6, first_only=True)] = ()
     """Other texts that are searched for its keys (sillytavern)."""

@@ -14,6 +14,7 @@ from annotated_types import Ge, Le, MaxLen, MinLen
 from pydantic import AfterValidator
 
 from embeddings.embedder import EmbeddingSpace
+from service.lore.at_most import AtMost
 from service.lore.book import Book, Entry, Gist, HostKind, is_host_key
 from service.lore.living import Action, EntryText, WriteState
 from service.lore.strict import STRICT
@@ -53,7 +54,7 @@ HostKey = Annotated[str, _only(is_host_key, "no key of a host")]
 Place = Annotated[int, Ge(0), Le(MOST)]
 Count = Annotated[int, Ge(1), Le(MOST)]
 Content = Annotated[str, MaxLen(100_000), _only(str.strip, "no text")]
-Aliases = Annotated[tuple[Line, ...], MaxLen(64)]
+Aliases = Annotated[tuple[Line, ...], AtMost(64, first_only=True)]
 Key = Annotated[str, MinLen(1), MaxLen(200)]
 """What an app calls a conversation or a reply."""
 Large = Annotated[int, Ge(0), Le(2**53 - 1)]

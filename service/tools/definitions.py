@@ -14,6 +14,7 @@ from annotated_types import MaxLen, MinLen
 from pydantic import BeforeValidator
 
 from service.lore.answer import ToolName
+from service.lore.at_most import AtMost
 from service.lore.strict import STRICT
 from service.validation import adapter
 
@@ -38,7 +39,7 @@ class FetchArguments:
 
     __pydantic_config__ = STRICT
 
-    names: Annotated[tuple[Word, ...], MinLen(1), MaxLen(20), OneOrMore]
+    names: Annotated[tuple[Word, ...], MinLen(1), AtMost(20), OneOrMore]
     """Handles such as bakiru-17, titles or aliases, in any language; at most 20."""
 
 
@@ -76,7 +77,7 @@ class WriteArguments:
     """A short noun phrase: the name by which the entry will be known; at most 200 characters."""
     content: Annotated[str, MinLen(1), MaxLen(100_000)]
     """All that is true about it from now on, written so that it can be understood alone. An edit replaces the text."""
-    aliases: Annotated[tuple[Word, ...] | None, MaxLen(64), OneOrMore] = None
+    aliases: Annotated[Annotated[tuple[Word, ...], AtMost(64)] | None, OneOrMore] = None
     """Other names of it, in any language; leave out or null for none."""
     gist: Annotated[str, MaxLen(300)] | None = None
     """One sentence that says what it is, for the index; leave out or null to have the first sentence."""

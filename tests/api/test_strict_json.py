@@ -230,3 +230,32 @@ def test_endless_faults_are_not_all_told(client: TestClient, faults: dict[str, A
     answer = client.post("/v1/books", json={"name": "a", **faults})
     assert answer.status_code == 422
     assert len(answer.json()["errors"]) == 100
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "pointer"),
+    [
+        ("/v1/retrieve", {"messages": [{}] * 100_000}, "#/messages"),
+        ("/v1/retrieve", {"messages": [], "exclude": [1] * 100_000}, "#/exclude"),
+        ("/v1/fetch", {"names": [{}] * 100_000}, "#/names"),
+        ("/v1/books", {"name": "a", "entries": [{}] * 100_001}, "#/entries"),
+        ("/v1/books/bakiru/entries", [{}] * 100_000, "#"),
+        ("/v1/books/bakiru/order", {"ids": ["x"] * 100_000, "to": "top"}, "#/ids"),
+        ("/v1/hosts/character/ilse/attachments", [{}] * 100_000, "#"),
+    ],
+)
+def test_a_list_that_is_too_long_is_not_looked_into(client: TestClient, path: str, body: object, pointer: str) -> None:
+    """I18: more items than a list may have are one fault: telling each of a million took seconds and a gigabyte."""
+    answer = client.request("PUT" if path.endswith("attachments") else "POST", path, json=body)
+    assert answer.status_code == 422
+    [error] = answer.json()["errors"]
+    assert error["pointer"] == pointer
+    assert "at most" in error["detail"]
+
+
+def test_of_wrong_strings_in_an_entry_the_first_is_told(client: TestClient) -> None:
+    """I18: the faults of ten thousand entries with 64 wrong aliases each would take as long as those of a million."""
+    answer = client.post(
+        "/v1/books", json={"name": "a", "entries": [{"title": "t", "content": "c", "aliases": [""] * 64}]}
+    )
+    assert [error["pointer"] for error in answer.json()["errors"]] == ["#/entries/0/aliases/0"]
