@@ -28,6 +28,9 @@ def why(reason: Mapping[str, Any]) -> str:
                 f"by meaning: rank {reason['rank']}, {reason['strength']}, score {reason['score']:.3f}"
                 f" for {_message(reason['message'])}"
             )
+        case "no_room":
+            score = f"all places were taken: score {reason['score']:.3f}"
+            return score if reason["floor"] is None else f"near by meaning, but {score}, floor {reason['floor']:.3f}"
         case "unmatched" if reason["score"] is not None and reason["floor"] is not None:
             return f"not near by meaning: score {reason['score']:.3f}, floor {reason['floor']:.3f}"
         case "unmatched":

@@ -72,6 +72,8 @@ class Ranking:
     """Places of the entries that were compared."""
     scores: NDArray[np.float32]
     """Best score of each of them over the queries."""
+    near: NDArray[np.bool_]
+    """Whether that is no lower than the floor; those that are no match then found all places taken."""
     floors: Mapping[int, float | None]
     """Floor of each searched book, by its number."""
 
@@ -81,7 +83,9 @@ class Ranking:
         return self.owners[np.argsort(-self.scores, kind="stable")]
 
 
-NOTHING = Ranking(matches=(), owners=np.zeros(0, np.int64), scores=np.zeros(0, np.float32), floors={})
+NOTHING = Ranking(
+    matches=(), owners=np.zeros(0, np.int64), scores=np.zeros(0, np.float32), near=np.zeros(0, np.bool_), floors={}
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +145,8 @@ def rank(
         Match(place=each.place, rank=position, score=each.score, message=each.message)
         for position, each in enumerate(chosen, start=1)
     )
-    return Ranking(matches=matches, owners=owners[wanted], scores=scores.max(axis=0)[wanted], floors=floors)
+    highest = scores.max(axis=0)[wanted]
+    return Ranking(matches=matches, owners=owners[wanted], scores=highest, near=highest >= least[wanted], floors=floors)
 
 
 def _within(

@@ -86,6 +86,16 @@ class Unmatched:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NoRoom:
+    """Near enough to claim, but all places were taken; floor null where none holds."""
+
+    __pydantic_config__ = STRICT
+    score: float
+    floor: float | None
+    kind: Literal["no_room"] = "no_room"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Activated:
     """Woken by a key, a draw or its own past (`by`)."""
 
@@ -270,6 +280,7 @@ Reason = (
     | Named
     | Matched
     | Unmatched
+    | NoRoom
     | OverBudget
     | OverLorebookBudget
     | Disabled

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from service.lore.answer import IndexSection, Section, Sections
 from service.lore.packing import Stable, Volatile, written_index
@@ -18,6 +19,7 @@ from service.lore.reasons import (
     Excluded,
     Matched,
     Named,
+    NoRoom,
     OverBudget,
     Reason,
     Status,
@@ -71,6 +73,13 @@ class Tracer:
         }
 
     @cached_property
+    def near(self) -> NDArray[np.bool_]:
+        """Of every place, whether its entry was compared and is no lower than its floor."""
+        near = np.zeros_like(self.shelf.open)
+        near[self.ranking.owners[self.ranking.near]] = True
+        return near
+
+    @cached_property
     def floors(self) -> dict[int, float | None]:
         """Number of each book that was searched to its floor, as it is told."""
         return {number: None if floor is None else round(floor, 3) for number, floor in self.ranking.floors.items()}
@@ -99,7 +108,10 @@ class Tracer:
             case "indexed" | "counted" | "unmatched" | "cut":  # thousands, so they come first
                 if (short := self.volatile.left.get(place)) is not None:
                     return OverBudget(budget="total", needed=short.needed, left=short.left)
-                return Unmatched(score=self.scores.get(place), floor=self.floors.get(self.shelf.numbers[place]))
+                floor = self.floors.get(self.shelf.numbers[place])
+                if self.near[place]:
+                    return NoRoom(score=self.scores[place], floor=floor)
+                return Unmatched(score=self.scores.get(place), floor=floor)
             case "canon":
                 first = place == self.stable.canon[0]
                 kept = first and self.stable.kept_over_budget
@@ -147,20 +159,30 @@ class Tracer:
     def counts(self) -> Counter[tuple[Status, str]]:
         """How many entries have each status and kind of reason, without a trace of each."""
         found: Counter[tuple[Status, str]] = Counter()
-        shelf = self.shelf
-        special = {*self.full, *self.stable.canon_left, *self.volatile.left}
-        for place in special:
+        for place in self._special:
             status = self.status(place)
             found[status, self.reason(place, status).kind] += 1
-        plain = shelf.open.copy()
-        plain[list(special)] = False
-        lined = sum(1 for place in self.lined if place not in special)
-        others = int(plain.sum()) - lined
-        found["indexed", "unmatched"] += lined
-        found["counted" if self.index.more else "unmatched", "unmatched"] += others
-        found["disabled", "disabled"] += int((~shelf.enabled).sum())
-        found["excluded", "excluded"] += int((shelf.enabled & shelf.excluded).sum())
+        for status, reason, which in self.alike():
+            found[status, reason] += int(which.sum())
         return found
+
+    def alike(self) -> Iterator[tuple[Status, str, NDArray[np.bool_]]]:
+        """Those neither in full nor over a budget, by status and reason; thousands are told without a look at each."""
+        shelf = self.shelf
+        plain = shelf.open.copy()
+        plain[list(self._special)] = False
+        lined = np.zeros_like(plain)
+        lined[self.index.places] = True
+        rest: Status = "counted" if self.index.more else "unmatched"
+        for reason, of_reason in (("no_room", plain & self.near), ("unmatched", plain & ~self.near)):
+            yield "indexed", reason, of_reason & lined
+            yield rest, reason, of_reason & ~lined
+        yield "disabled", "disabled", ~shelf.enabled
+        yield "excluded", "excluded", shelf.enabled & shelf.excluded
+
+    @property
+    def _special(self) -> set[int]:
+        return {*self.full, *self.stable.canon_left, *self.volatile.left}
 
     def sections(self, traces: Mapping[int, EntryTrace], texts: SectionTexts) -> Sections:
         """What is in the prompt, section by section; with its text when the request wants it."""

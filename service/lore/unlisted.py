@@ -33,21 +33,13 @@ def unlisted(tracer: Tracer, lorebooks: Lorebooks) -> Iterator[Unlisted]:
 
 
 def _of_shelf(tracer: Tracer) -> Iterator[tuple[Status, str, NDArray[np.int64]]]:
-    """Places in groups; thousands of entries are told apart without a look at each."""
-    shelf = tracer.shelf
-    listed = [*tracer.full, *tracer.stable.canon_left]
+    """Places in groups."""
     left = [place for place in tracer.volatile.left if place not in tracer.full]
     for place in left:
         status = tracer.status(place)
         yield status, tracer.reason(place, status).kind, np.array([place])
-    plain = shelf.open.copy()
-    plain[[*listed, *left]] = False
-    lined = np.zeros_like(plain)
-    lined[list(tracer.lined)] = True
-    yield "indexed", "unmatched", np.flatnonzero(plain & lined)
-    yield "counted" if tracer.index.more else "unmatched", "unmatched", np.flatnonzero(plain & ~lined)
-    yield "disabled", "disabled", np.flatnonzero(~shelf.enabled)
-    yield "excluded", "excluded", np.flatnonzero(shelf.enabled & shelf.excluded)
+    for status, reason, which in tracer.alike():
+        yield status, reason, np.flatnonzero(which)
 
 
 def _by_book(shelf: Shelf, status: Status, reason: str, places: NDArray[np.int64]) -> Iterator[Unlisted]:

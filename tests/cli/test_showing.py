@@ -31,6 +31,11 @@ REASONS = [
     ),
     (reasons.Unmatched(score=0.02, floor=0.2), "not near by meaning: score 0.020, floor 0.200"),
     (reasons.Unmatched(score=None, floor=None), "nothing was compared"),
+    (
+        reasons.NoRoom(score=0.911, floor=0.2),
+        "near by meaning, but all places were taken: score 0.911, floor 0.200",
+    ),
+    (reasons.NoRoom(score=0.5, floor=None), "all places were taken: score 0.500"),
     (reasons.OverBudget(budget="canon", needed=1300, left=1200), "canon budget: needs 1,300 tokens, 1,200 were left"),
     (reasons.OverBudget(budget="total", needed=7, left=5), "budget: needs 7 tokens, 5 were left"),
     (reasons.Disabled(by="entry"), "disabled"),

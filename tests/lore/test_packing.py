@@ -30,6 +30,8 @@ def request_of(data: st.DataObject, books: list[AttachedBook], **fields: object)
         "canon_tokens": data.draw(st.one_of(st.none(), BUDGETS)),
         "index": data.draw(MODES),
         "tools": data.draw(st.booleans()),
+        "places": data.draw(st.sampled_from([None, 0, 1, 3])),
+        "floor": data.draw(st.sampled_from([None, -0.2, 0.0, 0.2])),
         "trace": "full",
         "texts": "entries",
     }

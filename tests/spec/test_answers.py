@@ -74,7 +74,7 @@ def test_every_status_has_its_reason(client: TestClient, books: tuple[str, str])
     assert reasons["Known"] == ("excluded", {"kind": "excluded"})
     places = {status for title, (status, _) in reasons.items() if title.startswith("Place")}
     assert places <= {"indexed", "counted"}
-    assert trace(answer, "Place 39")["reason"]["kind"] == "unmatched"
+    assert trace(answer, "Place 39")["reason"]["kind"] == "no_room"
     assert trace(answer, "Place 39")["reason"]["score"] < matched["score"]
 
 

@@ -114,6 +114,20 @@ def test_a_floor_bounds_how_near(client: TestClient, world: str) -> None:
     ok(client.patch(f"/v1/books/{world}", json={"settings": {"floor": None}}))
 
 
+def test_what_found_all_places_taken(client: TestClient, world: str) -> None:
+    """B1, W7: an entry that is near enough but found no place is told as such, and counted as such."""
+    scores = {found["title"]: found["reason"]["score"] for found in traces(near(client, world, BLACKSMITH, places=1))}
+    nearest = sorted(scores, key=lambda title: scores[title], reverse=True)
+    floor = (scores[nearest[5]] + scores[nearest[6]]) / 2
+    answer = near(client, world, BLACKSMITH, floor=floor, places=2)
+    for title in nearest[2:]:
+        kind = "no_room" if title in nearest[:6] else "unmatched"
+        assert trace(answer, title)["reason"] == {"kind": kind, "score": scores[title], "floor": round(floor, 3)}
+    counted = {each["reason"]: each["count"] for each in answer["counts"]}
+    assert counted == {"matched": 2, "no_room": 4, "unmatched": 6}
+    assert near(client, world, BLACKSMITH, floor=floor, places=2, trace="used")["counts"] == answer["counts"]
+
+
 @pytest.mark.parametrize("entries", [0, 1, 3])
 def test_more_asked_for_than_there_is(client: TestClient, entries: int) -> None:
     """V01: ten results of nothing, one or three entries are none, one and three, never a sentinel."""

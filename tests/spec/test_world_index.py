@@ -89,7 +89,7 @@ def test_when_even_that_line_does_not_fit(client: TestClient, world: str) -> Non
     answer = ask(client, "Hm.", books=[world], budget_tokens=20, places=0)
     assert prompt(answer) == ""
     assert answer["sections"]["index"]["more"] == 12
-    assert answer["counts"] == [{"status": "counted", "reason": "unmatched", "count": 12}]
+    assert answer["counts"] == [{"status": "counted", "reason": "no_room", "count": 12}]
 
 
 def test_without_tools_there_is_no_hint(client: TestClient, world: str) -> None:
