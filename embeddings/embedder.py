@@ -29,7 +29,7 @@ class EmbedderTimeout(EmbedderError):
 
 
 class TextError(EmbedderError):
-    """This text has no vector and will have none later: it is blank, or the model answers nonsense for it alone."""
+    """This text has no vector and will have none later: blank, or refused or answered with nonsense alone."""
 
 
 @dataclass(frozen=True, kw_only=True)

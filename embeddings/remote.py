@@ -1,7 +1,8 @@
 """An OpenAI-compatible `/v1/embeddings` endpoint: Ollama, text-embeddings-inference, vLLM, OpenAI.
 
 Request `{"model", "input": [text, ...]}`, answer `{"data": [{"index", "embedding"}, ...]}`, as in OpenAI's API
-reference for embeddings. Whatever else comes back is an EmbedderError, never a vector.
+reference for embeddings. Whatever else comes back is an EmbedderError, never a vector; a TextError when the endpoint
+refuses these texts but takes another, so that one text does not keep all others waiting.
 """
 
 from __future__ import annotations
@@ -12,11 +13,15 @@ from typing import Any
 import httpx
 
 from embeddings import catalog
-from embeddings.embedder import EmbedderError, EmbeddingSpace, Vectors, checked
+from embeddings.embedder import EmbedderError, EmbeddingSpace, TextError, Vectors, checked
 
 _TEXTS_A_CALL = 64
 _UNKNOWN_MAX_TOKENS = 512
 _CHARACTERS_PER_TOKEN = 16
+_PROBE = "dimension"
+"""A text that every endpoint takes."""
+_ABOUT_THE_REQUEST = {400, 413, 422}
+"""Statuses that may be about the texts, and may be about the name of the model."""
 
 
 class RemoteEmbedder:
@@ -48,7 +53,7 @@ class RemoteEmbedder:
         self._space = EmbeddingSpace(
             model=model,
             revision="",
-            dimension=self._embed(["dimension"], dimension=None).shape[1],
+            dimension=self._embed([_PROBE], dimension=None).shape[1],
             query_prompt=self._query_prompt,
             passage_prompt=self._passage_prompt,
             pooling="remote",
@@ -99,12 +104,22 @@ class RemoteEmbedder:
             answer.raise_for_status()
             return answer.json()
         except httpx.HTTPStatusError as problem:
-            reason = problem.response.text[:200]
-            raise EmbedderError(f"{self._url} answered {problem.response.status_code}: {reason}") from problem
+            status, reason = problem.response.status_code, problem.response.text[:200]
+            kind = TextError if status in _ABOUT_THE_REQUEST and self._takes_others(batch) else EmbedderError
+            raise kind(f"{self._url} answered {status}: {reason}") from problem
         except (httpx.HTTPError, httpx.InvalidURL) as problem:
             raise EmbedderError(f"{self._url} cannot be asked: {type(problem).__name__} {problem}") from problem
         except ValueError as problem:
             raise EmbedderError(f"{self._url} answered something that is not JSON") from problem
+
+    def _takes_others(self, refused: list[str]) -> bool:
+        if refused == [_PROBE]:
+            return False
+        try:
+            self._ask([_PROBE])
+        except EmbedderError:
+            return False
+        return True
 
 
 def _rows(answer: Any, count: int) -> list[Any]:

@@ -13,6 +13,7 @@ import pytest
 
 from embeddings.embedder import EmbedderError, TextError
 from embeddings.hashing import HashingEmbedder
+from embeddings.passages import embed_each
 from embeddings.remote import RemoteEmbedder
 
 Answer = Callable[[dict[str, Any]], tuple[int, str]]
@@ -164,3 +165,28 @@ def test_token_counts_err_on_the_safe_side(endpoint: Endpoint) -> None:
     embedder = RemoteEmbedder(endpoint.url, "own-model")
     assert embedder.count_tokens(["a b c d", "漢字", "lighthouse", ""]) == [4, 2, 4, 0]
     assert embedder.max_tokens == 510
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_text_that_is_refused(endpoint: Endpoint, status: int) -> None:
+    """C10: a text that the endpoint refuses has no vector, and the others of its batch have theirs."""
+    embedder = RemoteEmbedder(endpoint.url, "own-model")
+    endpoint.answer = lambda body: (status, "too long") if "long" in body["input"] else right(body)
+    salt, refused, tide = embed_each(["salt", "long", "tide"], embedder.embed_passages)
+    assert isinstance(refused, TextError)
+    assert f"answered {status}: too long" in str(refused)
+    assert np.allclose([salt, tide], HashingEmbedder(8).embed_passages(["salt", "tide"]), atol=1e-6)
+
+
+@pytest.mark.parametrize("status", [400, 404, 413, 422, 429, 503])
+def test_an_endpoint_that_refuses_everything(endpoint: Endpoint, status: int) -> None:
+    """C10: a refusal that is not about the text, as of a wrong model name, fails no text."""
+    embedder = RemoteEmbedder(endpoint.url, "own-model")
+    endpoint.answer = lambda _: (status, "no such model")
+    with pytest.raises(EmbedderError, match=f"answered {status}: no such model") as refused:
+        embed_each(["salt", "tide"], embedder.embed_passages)
+    assert not isinstance(refused.value, TextError)
+    before = len(endpoint.requests)
+    with pytest.raises(EmbedderError, match="no such model"):
+        RemoteEmbedder(endpoint.url, "own-model")
+    assert len(endpoint.requests) == before + 1
