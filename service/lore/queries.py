@@ -1,6 +1,6 @@
 """Who reads which messages.
 
-Only user and assistant messages are read, and only what they say, never who says it.
+Only user and assistant messages that say something are read, and only what they say, never who says it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Literal
 
 from embeddings.windows import windows_of
-from service.lore.request import Message
+from service.lore.request import Message, is_spoken
 
 Voice = Literal["last", "previous", "older"]
 OLDER = 4
@@ -30,9 +30,10 @@ class Query:
 
 
 def read_literally(messages: Sequence[Message]) -> list[int]:
-    """The newest user message and the two newest assistant messages, newest first."""
-    users = [place for place, message in enumerate(messages) if message.role == "user"]
-    assistants = [place for place, message in enumerate(messages) if message.role == "assistant"]
+    """The newest user message and the two newest assistant messages that say something, newest first."""
+    spoken = _spoken(messages)
+    users = [place for place in spoken if messages[place].role == "user"]
+    assistants = [place for place in spoken if messages[place].role == "assistant"]
     return sorted(users[-1:] + assistants[-2:], reverse=True)
 
 
@@ -42,11 +43,7 @@ def read_by_meaning(messages: Sequence[Message]) -> list[Query]:
     last: the newest user message, else the newest message; previous: the newest assistant message before it; older:
     the four before that. A long message is read to its last 20,000 characters.
     """
-    spoken = [
-        place
-        for place, message in enumerate(messages)
-        if message.role in ("user", "assistant") and message.content.strip()
-    ]
+    spoken = _spoken(messages)
     if not spoken:
         return []
     last = next((place for place in reversed(spoken) if messages[place].role == "user"), spoken[-1])
@@ -62,6 +59,10 @@ def read_by_meaning(messages: Sequence[Message]) -> list[Query]:
         for place, voice in voices
         for text in _pieces(messages[place].content[-QUERY_CHARACTERS:].strip())
     ]
+
+
+def _spoken(messages: Sequence[Message]) -> list[int]:
+    return [place for place, message in enumerate(messages) if is_spoken(message)]
 
 
 @lru_cache(maxsize=512)

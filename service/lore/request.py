@@ -24,7 +24,8 @@ Strategy = Literal["character_first", "global_first", "evenly"]
 
 @dataclass(frozen=True, kw_only=True)
 class Message:
-    """One message of the conversation. Only user and assistant messages are read, only their content.
+    """One message of the conversation. Only user and assistant messages are read, only their content; those without
+    text, such as calls of tools, count as if they were not there.
 
     An app posts its list as it is: fields that are not ours, such as `tool_calls`, are left aside.
     """
@@ -119,7 +120,7 @@ class RetrieveRequest:
     under it; null: no state is kept."""
     turn: Annotated[int, Ge(0)] | None = None
     """The caller's count, kept when a reply is regenerated; default: `messages_before` and the number of user
-    messages, so it grows for an app that posts a window and says where it begins."""
+    messages that say something, so it grows for an app that posts a window and says where it begins."""
     response_id: Annotated[str, MaxLen(200)] | None = None
     """The app's own id of the reply about to be written; what the model writes into a living book hangs on it."""
     names: Names | None = None
@@ -158,14 +159,19 @@ class RetrieveRequest:
     """What only lorebooks of that dialect ask; null: the defaults."""
 
 
+def is_spoken(message: Message) -> bool:
+    """Whether someone who is read says something: a call of a tool and its result are messages without text."""
+    return message.role in ("user", "assistant") and bool(message.content.strip())
+
+
 def turn_of(request: RetrieveRequest) -> int:
-    """The turn that the request says, else the messages before it and the number of its user messages.
+    """The turn that the request says, else the messages before it and the number of user messages that say something.
 
     Both grow from turn to turn, also while the window that is posted stays as long as it is.
     """
     if request.turn is not None:
         return request.turn
-    return request.messages_before + sum(message.role == "user" for message in request.messages)
+    return request.messages_before + sum(message.role == "user" and is_spoken(message) for message in request.messages)
 
 
 @dataclass(frozen=True, kw_only=True)

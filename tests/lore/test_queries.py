@@ -23,10 +23,13 @@ def chat(*turns: str) -> list[Message]:
         (["a:0", "a:1", "u:2", "a:3", "u:4"], [4, 3, 1]),
         (["a:0", "a:1", "a:2"], [2, 1]),
         (["u:0", "s:1", "t:2"], [0]),
+        (["u:0", "a:", "u:"], [0]),
+        (["a:0", "u:1", "a:", "t:2", "a:3", "u:4"], [5, 4, 0]),
+        (["u: ", "a:\n"], []),
     ],
 )
 def test_names_are_read_in_the_newest_messages(turns: list[str], read: list[int]) -> None:
-    """W6: the newest user message and the two newest assistant messages, newest first."""
+    """W6: the newest user message and the two newest assistant messages that say something, newest first."""
     assert read_literally(chat(*turns)) == read
 
 

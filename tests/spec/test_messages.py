@@ -73,6 +73,36 @@ def test_a_list_of_a_vendor_is_posted_as_it_is(client: TestClient, book: str) ->
     assert titles(post(client, book, *messages), "named") == ["Tower"]
 
 
+ASKED = {"role": "user", "content": "Who guards the Gate?"}
+CALLS = {
+    "Anthropic": [
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "call_9", "name": "lore_fetch", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "call_9", "content": "The Tower."}]},
+    ],
+    "OpenAI": [
+        {"role": "assistant", "content": None, "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "call_9", "content": "The Tower."},
+    ],
+}
+
+
+@pytest.mark.parametrize("vendor", CALLS)
+def test_calls_of_tools_push_nothing_out(client: TestClient, book: str, vendor: str) -> None:
+    """W6, C1: messages without text are as if they were not there: the same names, keys and turn."""
+    lore = new_book(client, entry("Bell", trigger={"keys": ["bell"]}), dialect="chat", settings={"scan_depth": 2})
+    gate = {"role": "assistant", "content": "The Gate is shut. The bell rings."}
+    hm = {"role": "assistant", "content": "Hm."}
+    tower = {"role": "user", "content": "And the Tower?"}
+    for chat in ([ASKED], [gate, tower], [gate, ASKED, hm, tower]):
+        plain = post(client, book, *chat)
+        called = post(client, book, *chat, *CALLS[vendor])
+        assert titles(called, "named") == titles(plain, "named") != []
+        assert called["run"]["turn"] == plain["run"]["turn"]
+    answer = post(client, book, gate, ASKED, *CALLS[vendor], *CALLS[vendor], books=[lore])
+    assert [(told["title"], told["reason"]["message"]) for told in answer["lorebook"]["entries"]] == [("Bell", 0)]
+    assert titles(post(client, book, gate, ASKED, *CALLS[vendor], hm, tower), "named") == ["Tower", "Gate"]
+
+
 FAULTS = [
     # message, pointer, part of what is said of it
     ({"role": "user", "contents": "x"}, "#/messages/0/content", "missing"),

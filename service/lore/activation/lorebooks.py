@@ -26,7 +26,7 @@ from service.lore.reasons import (
     Reason,
     Status,
 )
-from service.lore.request import Message, RetrieveRequest, turn_of
+from service.lore.request import Message, RetrieveRequest, is_spoken, turn_of
 from service.lore.tokens import Tokenizer
 from service.lore.traces import BookTrace, EntryTrace
 
@@ -205,7 +205,7 @@ class Lorebooks:
 
 def talk_of(request: RetrieveRequest) -> Talk:
     """What the conditions of lorebooks ask of the conversation."""
-    spoken = [message.role for message in request.messages if message.role in ("user", "assistant")]
+    spoken = [message.role for message in request.messages if is_spoken(message)]
     greeted = not request.messages_before and spoken.count("assistant") == 1 and spoken[-1] == "assistant"
     tavern, names = request.sillytavern, request.names
     return Talk(

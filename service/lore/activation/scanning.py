@@ -12,7 +12,7 @@ from service.lore.activation.keys import JS_SPACES, Spans
 from service.lore.activation.patterns import Patience
 from service.lore.activation.rules import Lorebook, Rule
 from service.lore.activation.strips import Piece, Sighting, Strip
-from service.lore.request import Message, SourceText
+from service.lore.request import Message, SourceText, is_spoken
 
 GLUE: Mapping[str, str] = {"folded": "\0", "javascript": "\n\x01"}
 """What parts two texts, so that no key stands across them; a boundary for every key."""
@@ -21,14 +21,14 @@ EVERYONE = "prompt"
 
 
 def read_messages(messages: Sequence[Message], glue: str, *, names: bool) -> list[Piece]:
-    """User and assistant messages, newest first; `names`: each after the name of who speaks, and trimmed.
+    """User and assistant messages that say something, newest first.
 
-    Source of the second form: formats.md 6.2.
+    `names`: each after the name of who speaks, and trimmed (formats.md 6.2).
     """
     pieces = []
     for place in range(len(messages) - 1, -1, -1):
         message = messages[place]
-        if message.role in ("user", "assistant"):
+        if is_spoken(message):
             before = f"{message.name}: " if names and message.name else ""
             text = before + message.content
             trimmed = text.lstrip(JS_SPACES)
