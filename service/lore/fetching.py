@@ -67,13 +67,11 @@ def _fetched(book: AttachedBook, entry: Entry, content: str, tokens: int, asked:
 
 def _by_handle(books: Sequence[AttachedBook], name: str) -> list[tuple[int, int]]:
     book_id, _, entry_id = fold(name).text.strip(" []").rpartition("-")
-    if not entry_id.isdecimal() or len(entry_id) > 16:
-        return []
     return [
         (number, ordinal)
         for number, book in enumerate(books)
         if book.open.text.book.id == book_id
-        and (ordinal := book.open.text.ordinals.get(int(entry_id))) is not None
+        and (ordinal := book.open.text.ordinal_of(entry_id)) is not None
         and book.open.text.enabled[ordinal]
     ]
 

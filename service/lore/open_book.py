@@ -25,6 +25,8 @@ from service.lore.request import Names, SillyTavern
 from service.lore.text import fold
 from service.lore.tokens import Tokenizer
 
+ID_DIGITS = 16
+"""More than any entry's id has."""
 SHEETS = 8
 """Tokenizers and labels whose costs a book keeps."""
 LOREBOOKS = 4
@@ -191,6 +193,11 @@ class BookText:
     def ordinals(self) -> Mapping[int, int]:
         """Entry id to ordinal."""
         return {entry.id: ordinal for ordinal, entry in enumerate(self.entries)}
+
+    def ordinal_of(self, entry_id: str) -> int | None:
+        """The ordinal of the entry whose id somebody wrote so; None: it is none of this book."""
+        # Python reads no number of thousands of digits.
+        return self.ordinals.get(int(entry_id)) if entry_id.isdecimal() and len(entry_id) <= ID_DIGITS else None
 
     @cached_property
     def named(self) -> Mapping[str, tuple[int, ...]]:

@@ -113,8 +113,8 @@ class Shelf:
     def _place_of(self, handle: str) -> int | None:
         book_id, _, number = handle.rpartition("-")
         for start, book in zip(self.starts, self.books, strict=True):
-            if book.open.text.book.id == book_id and number.isdecimal():
-                ordinal = book.open.text.ordinals.get(int(number))
+            if book.open.text.book.id == book_id:
+                ordinal = book.open.text.ordinal_of(number)
                 return None if ordinal is None else start + ordinal
         return None
 

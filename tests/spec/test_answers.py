@@ -78,6 +78,13 @@ def test_every_status_has_its_reason(client: TestClient, books: tuple[str, str])
     assert trace(answer, "Place 39")["reason"]["score"] < matched["score"]
 
 
+def test_a_handle_of_no_entry_excludes_nothing(client: TestClient, books: tuple[str, str]) -> None:
+    """I18: whatever stands in place of the number of a handle, the request is answered."""
+    for number in ("0", "99", "-5", "", "x", "1" * 5000):
+        answer = ask(client, "The Gate.", **asked(books, exclude=[f"{books[1]}-{number}"]))
+        assert "excluded" not in {each["status"] for each in answer["counts"]}
+
+
 @pytest.mark.parametrize("index", ["rest", "all", "none"])
 @pytest.mark.parametrize("budget", [0, 100, 300, 1000, 20_000])
 @pytest.mark.parametrize("text", ["Hm.", QUESTION, "Gate, Wards, Off, Known, Place 1, Place 2!"])
