@@ -1,4 +1,7 @@
-"""`{{user}}`, `{{char}}` and `{{bot}}` in one pass: what was put in is not read again, and nothing else is touched."""
+"""`{{user}}`, `{{char}}` and `{{bot}}` in one pass: what was put in is not read again, and nothing else is touched.
+
+Of the other macros only comments mean something here: no key is found in them.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from service.lore.book import Entry
 from service.lore.request import Names
 
 _MACRO = re.compile(r"\{\{(user|char|bot)\}\}", re.IGNORECASE)
+_COMMENT = re.compile(r"\{\{(?://|comment:).*?\}\}", re.IGNORECASE | re.DOTALL)
 
 
 def macro_values(names: Names | None, label: str | None = None) -> Mapping[str, str]:
@@ -34,6 +38,15 @@ def replace_macros(text: str, values: Mapping[str, str]) -> str:
     if not values or "{{" not in text:
         return text
     return _MACRO.sub(lambda found: values.get(found[1].lower(), found[0]), text)
+
+
+def without_comments(text: str) -> str:
+    """The text with blanks in place of `{{// …}}` and `{{comment: …}}` (card V3), so that spans stay."""
+    if "{{" not in text:
+        return text
+    # Only up to the last end of a macro, else each comment without an end would be looked for to the end of the text.
+    head, end, rest = text.rpartition("}}")
+    return _COMMENT.sub(lambda found: " " * len(found[0]), head + end) + rest
 
 
 def spoken(entry: Entry, values: Mapping[str, str]) -> Entry:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.lore.macros import has_macro, macro_values, replace_macros
+from service.lore.macros import has_macro, macro_values, replace_macros, without_comments
 from service.lore.request import Names
 
 NAMES = Names(user="Mira", char="Ilse")
@@ -37,6 +37,21 @@ def test_the_label_is_the_character() -> None:
 def test_no_names_no_label() -> None:
     """A request without names leaves the macros, in a labelled book too."""
     assert macro_values(None, "Oru") == {}
+
+
+COMMENTS = [
+    ("x {{// Mordor}} y", "x               y"),
+    ("{{Comment: two\nlines}}{{//}}.", " " * 28 + "."),
+    ("{{hidden_key:Mordor}} {{commentary}} // comment: x", "{{hidden_key:Mordor}} {{commentary}} // comment: x"),
+    ("a }} {{// b", "a }} {{// b"),
+    ("{{// " * 50_000, "{{// " * 50_000),
+]
+
+
+@pytest.mark.parametrize(("text", "blanked"), COMMENTS, ids=range(len(COMMENTS)))
+def test_comments_are_blanked(text: str, blanked: str) -> None:
+    """Comments are blanked character for character; other macros and what is no whole comment stay."""
+    assert without_comments(text) == blanked
 
 
 @pytest.mark.parametrize(("text", "found"), [("{{user}}", True), ("{{Bot}}", True), ("{{x}}", False), ("user", False)])

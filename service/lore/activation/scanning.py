@@ -12,6 +12,7 @@ from service.lore.activation.keys import JS_SPACES, Spans
 from service.lore.activation.patterns import Patience
 from service.lore.activation.rules import Lorebook, Rule
 from service.lore.activation.strips import Piece, Sighting, Strip
+from service.lore.macros import without_comments
 from service.lore.request import Message, SourceText, is_spoken
 
 GLUE: Mapping[str, str] = {"folded": "\0", "javascript": "\n\x01"}
@@ -72,11 +73,11 @@ class Scan:
             self._in_messages = [lorebook.index.first(self._strip) for lorebook in self.lorebooks]
 
     def add_contents(self, contents: Iterable[tuple[str, str]]) -> None:
-        """Search the contents of the entries of one pass, given as (handle, text), too."""
+        """Search the contents of the entries of one pass, given as (handle, text), too, but for comments."""
         # The contents of one pass are one text to a pattern (formats.md 6.4), so only the first gets the glue.
         glue, pieces = self.glue, []
         for handle, text in contents:
-            pieces.append(Piece(text, glue, from_entry=handle))
+            pieces.append(Piece(without_comments(text), glue, from_entry=handle))
             glue = "\n" if self.glue == GLUE["javascript"] else self.glue
         if pieces:
             self.contents += pieces

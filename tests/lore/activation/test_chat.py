@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from service.lore.activation.state import EMPTY, State
+from service.lore.book import Dialect
 from service.lore.reasons import Activated, NoKey, OverLorebookBudget, Secondary, SwitchedOff, Timed
 from service.lore.request import Message
 from tests.lore.activation.worlds import Turn, asked, entry, lorebook, said
@@ -42,6 +43,18 @@ def test_chain_of_six() -> None:
     assert [turn.reason(title).pass_number for title in "ABCD"] == [1, 2, 3, 4]
     assert turn.reason("D").from_entry == "gomedi-3"
     assert turn.reason("E") == NoKey()
+
+
+@pytest.mark.parametrize("dialect", ["chat", "sillytavern"])
+def test_comments_wake_nobody(dialect: Dialect) -> None:
+    """Comments in a content wake no entry and stay as written; a hidden key does wake."""
+    lore = "{{// Mordor}}{{comment: Gondor}} {{hidden_key:Shire}} Rohan"
+    places = [entry(place, keys=(place,)) for place in ("Mordor", "Gondor", "Shire", "Rohan")]
+    settings = {"recursive_scanning": True} if dialect == "chat" else {}
+    turn = Turn(lorebook(dialect, entry("A", lore, keys=("start",)), *places, **settings), "start")
+    assert set(turn.titles) == {"A", "Shire", "Rohan"}
+    assert turn.reason("Rohan").span == (lore.index("Rohan"), len(lore))
+    assert lore in turn.lorebooks.contents
 
 
 def test_cycle() -> None:
