@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
+from threading import Lock
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,7 @@ from service.lore.request import Names, SillyTavern
 from service.lore.text import fold
 from service.lore.tokens import Tokenizer
 
+T = TypeVar("T")
 ID_DIGITS = 16
 """More than any entry's id has."""
 SHEETS = 8
@@ -101,8 +104,9 @@ class BookText:
     """In list order, disabled ones too; an ordinal is a place in this tuple."""
     matcher: Matcher
     """Over titles and aliases of enabled entries; of a trigger lorebook nothing."""
-    _sheets: dict[tuple[str, float, str | None], Sheet] = field(default_factory=dict, repr=False, compare=False)
-    _lorebooks: dict[object, Lorebook] = field(default_factory=dict, repr=False, compare=False)
+    _sheets: dict[Hashable, Sheet] = field(default_factory=dict, repr=False, compare=False)
+    _lorebooks: dict[Hashable, Lorebook] = field(default_factory=dict, repr=False, compare=False)
+    _keeping: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     @classmethod
     def build(cls, book: Book, entries: tuple[Entry, ...]) -> BookText:
@@ -116,12 +120,11 @@ class BookText:
 
     def sheet(self, tokenizer: Tokenizer, label: str | None) -> Sheet:
         """The costs under `label`; the latest few are kept."""
-        key = (tokenizer.name, tokenizer.margin, label)
+        key = (tokenizer.name, tokenizer.exact, tokenizer.margin, label)
         sheet = self._sheets.get(key)
         if sheet is None:
-            while len(self._sheets) >= SHEETS:
-                self._sheets.pop(next(iter(self._sheets)), None)
-            sheet = self._sheets[key] = Sheet(entries=self.entries, tokenizer=tokenizer, label=label)
+            sheet = Sheet(entries=self.entries, tokenizer=tokenizer, label=label)
+            sheet = self._kept(self._sheets, key, sheet, SHEETS)
         return sheet
 
     def lorebook(self, dialect: DialectRules, program: SillyTavern, macros: Mapping[str, str]) -> Lorebook:
@@ -130,11 +133,16 @@ class BookText:
         key = (dialect.dialect, program.whole_words, program.case_sensitive, named)
         lorebook = self._lorebooks.get(key)
         if lorebook is None:
-            while len(self._lorebooks) >= LOREBOOKS:
-                self._lorebooks.pop(next(iter(self._lorebooks)), None)
             lorebook = compile_lorebook(self.book, self.entries, dialect, program, macros)
-            self._lorebooks[key] = lorebook
+            lorebook = self._kept(self._lorebooks, key, lorebook, LOREBOOKS)
         return lorebook
+
+    def _kept(self, kept: dict[Hashable, T], key: Hashable, value: T, most: int) -> T:
+        """The value that is now kept under `key`: this one, unless another thread was first. The oldest go."""
+        with self._keeping:
+            while key not in kept and len(kept) >= most:
+                del kept[next(iter(kept))]
+            return kept.setdefault(key, value)
 
     @cached_property
     def macros(self) -> tuple[int, ...]:
