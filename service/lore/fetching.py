@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
+import regex
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
@@ -14,6 +17,8 @@ from service.lore.open_book import AttachedBook, world_books
 from service.lore.text import fold
 from service.lore.tokens import Tokenizer
 
+_WORD = regex.compile(r"\s*\S+\s*")
+_GRAPHEME = regex.compile(r"\X")
 NEAREST = 3
 """Suggestions for a name that nothing has."""
 LIKELY = 32
@@ -24,7 +29,8 @@ def fetch(books: Sequence[AttachedBook], names: Sequence[str], max_tokens: int, 
     """The enabled entries of these names, each once, in the order asked; at most `max_tokens` of bodies.
 
     A handle wins over a title of the same letters; a title that several entries bear gives them all. The entry that
-    passes the cap is cut at a sentence, those behind it come without content, and all of them say so.
+    passes the cap is cut at a sentence, those behind it come without content, and all of them say so. Where not even
+    the first sentence of the first entry fits, a part of it is given, so that something can be read.
     """
     books = world_books(books)
     found: dict[tuple[int, int], list[str]] = {}
@@ -40,7 +46,7 @@ def fetch(books: Sequence[AttachedBook], names: Sequence[str], max_tokens: int, 
     for (number, ordinal), asked in found.items():
         book = books[number]
         entry = book.shown(ordinal)
-        content = _within(entry.content, left, tokenizer)
+        content = _within(entry.content, left, tokenizer, divide=left == max_tokens)
         tokens = tokenizer.count(content)
         left -= tokens
         entries.append(_fetched(book, entry, content, tokens, asked))
@@ -104,16 +110,19 @@ def _nearest(books: Sequence[AttachedBook], name: str) -> tuple[NearTitle, ...]:
     )
 
 
-def _within(content: str, most: int, tokenizer: Tokenizer) -> str:
-    """As many whole sentences from the start as `most` tokens hold; all of it when it fits."""
+def _within(content: str, most: int, tokenizer: Tokenizer, *, divide: bool) -> str:
+    """As many whole sentences from the start as `most` tokens hold; all of it when it fits.
+
+    `divide`: a first sentence that does not fit is cut at a blank, else between two graphemes.
+    """
     if most <= 0:
         return ""
     if tokenizer.count(content) <= most:
         return content
-    end = 0
-    for sentence in sentences(content):
-        upto = content.index(sentence, end) + len(sentence)
-        if tokenizer.count(content[:upto]) > most:
-            break
-        end = upto
-    return content[:end].rstrip()
+    for divided in (sentences, _WORD.findall, _GRAPHEME.findall) if divide else (sentences,):
+        pieces = divided(content)
+        ends = list(accumulate(map(len, pieces)))
+        fitting = bisect_right(ends, most, key=lambda end: tokenizer.count(content[:end].rstrip()))
+        if fitting:
+            return content[: ends[fitting - 1]].rstrip()
+    return ""

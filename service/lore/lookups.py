@@ -22,7 +22,7 @@ class FetchedEntry:
     content: str
     tokens: int
     cut: bool
-    """Whether the content was shortened at a sentence to keep `max_tokens`."""
+    """Whether the content was shortened to keep `max_tokens`: at a sentence, where one fits."""
     asked: tuple[str, ...]
     """The names of the request that found it."""
 

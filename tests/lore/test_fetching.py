@@ -8,6 +8,8 @@ from service.lore.book import Entry
 from service.lore.fetching import fetch
 from service.lore.lookups import FetchAnswer
 from service.lore.open_book import AttachedBook
+from service.lore.tokens import Tokenizer
+from tests.lore.activation.worlds import LETTERS
 from tests.lore.worlds import TOKENIZER, open_book
 
 BOOKS = [
@@ -78,3 +80,30 @@ def test_bodies_are_cut_at_a_sentence() -> None:
     assert [(entry.content, entry.cut) for entry in answer.entries] == [("It opens. Then it shuts.", True), ("", True)]
     assert answer.tokens == sum(entry.tokens for entry in answer.entries) <= 8
     assert [entry.cut for entry in fetched("bakiru-1").entries] == [False]
+
+
+@pytest.mark.parametrize(
+    ("content", "most", "given"),
+    [
+        ("Trait(a) Trait(b) Trait(c) Trait(d)", 20, "Trait(a) Trait(b)"),
+        ("  Trait(a) Trait(b)", 12, "  Trait(a)"),
+        ("潮" * 40, 20, "潮" * 20),
+        ("e\u0301" * 40, 21, "e\u0301" * 10),
+        ("It opens. Trait(a) Trait(b)", 20, "It opens."),
+    ],
+)
+def test_a_sentence_too_long_is_divided(content: str, most: int, given: str) -> None:
+    """M4: where no sentence fits, the cap cuts at a blank, else between graphemes; only of what comes first."""
+    book = AttachedBook(open=open_book("bakiru", [Entry(title="A", content=content), Entry(title="B", content="x y.")]))
+    first, second = fetch([book], ["A", "B"], most, LETTERS).entries
+    assert (first.content, first.cut, first.tokens) == (given, True, len(given))
+    assert (second.content, second.cut) == ("", True) if most - len(given) < 4 else ("x y.", False)
+
+
+def test_many_sentences_are_cut_quickly() -> None:
+    """The cap is found without counting every beginning of a content."""
+    counted: list[int] = []
+    tokenizer = Tokenizer(name="letters", encode=lambda text: counted.append(len(text)) or [0] * len(text))
+    book = AttachedBook(open=open_book("bakiru", [Entry(title="A", content="a\n" * 50_000)]))
+    [entry] = fetch([book], ["A"], 5000, tokenizer).entries
+    assert (entry.content, len(counted) < 50) == ("a\n" * 2499 + "a", True)
