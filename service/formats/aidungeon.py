@@ -14,9 +14,13 @@ from service.formats.names import aliases, book_name, keys_of, truth
 from service.formats.part import part
 from service.formats.report import FormatName, Reading, without_home
 from service.formats.rows import Row, gather, kept, kept_of_file, reading
+from service.formats.sillytavern_fields import is_enabled
 
 NAME = "aidungeon"
-_HOME = {"keys", "keysecondary", "entry", "value", "title", "comment", "constant", "id", "createdAt", "updatedAt"}
+_HOME = {
+    *("keys", "keysecondary", "entry", "value", "title", "comment", "name", "constant"),
+    *("enabled", "disable", "id", "createdAt", "updatedAt"),
+}
 _NEUTRAL: Mapping[str, tuple[Any, ...]] = {
     "hidden": (False,),
     "selective": (False,),
@@ -59,12 +63,13 @@ def _row(_place: int, raw: dict[str, Any]) -> Row:
     content = "entry" if raw.get("entry") is not None else "value"
     unused = "selective" if not raw.get("keysecondary") else ""
     return Row(
-        titles=(raw.get("title"), raw.get("comment")),
+        titles=(raw.get("title"), raw.get("comment"), raw.get("name")),
         content=raw.get(content),
         keys=keys,
         secondary=secondary,
         settings={"constant": raw.get("constant"), "selective": raw.get("selective", False)},
         canon=truth(raw.get("constant", False)),
+        enabled=is_enabled(raw),
         extensions={NAME: kept(raw, content)},
         no_home=without_home(raw, _HOME | {unused}, _NEUTRAL),
         warnings=patterns(aliases([*keys, *secondary]), _is_for_a_script, "is meant for a script"),

@@ -13,9 +13,13 @@ from service.formats.names import keys_of, truth
 from service.formats.part import part
 from service.formats.report import FormatName, Reading, without_home
 from service.formats.rows import Row, gather, kept, kept_of_file, reading
+from service.formats.sillytavern_fields import is_enabled
 
 NAME = "kobold"
-_HOME = {"key", "keysecondary", "content", "comment", "constant", "widisabled", "num", "uid", "init"}
+_HOME = {
+    *("key", "keysecondary", "content", "comment", "name", "title", "constant"),
+    *("widisabled", "enabled", "disable", "num", "uid", "init"),
+}
 _FOLDERS = {"wifolders_d", "wifolders_l", "wifolders_u"}
 _NEUTRAL: Mapping[str, tuple[Any, ...]] = {"selective": (False,), "probability": (100, "100")}
 
@@ -51,13 +55,13 @@ FORMAT = Format(name=NAME, recognise=recognise, telling=frozenset({"worldinfo"})
 def _row(_place: int, raw: dict[str, Any]) -> Row:
     unused = "selective" if not raw.get("keysecondary") else ""
     return Row(
-        titles=(raw.get("comment"),),
+        titles=(raw.get("comment"), raw.get("name"), raw.get("title")),
         content=raw.get("content"),
         keys=keys_of(raw.get("key")),
         secondary=keys_of(raw.get("keysecondary")),
         settings={**raw, "useProbability": True, "selective": raw.get("selective", False)},
         canon=truth(raw.get("constant", False)),
-        enabled=not truth(raw.get("widisabled", False)),
+        enabled=is_enabled(raw) and not truth(raw.get("widisabled", False)),
         extensions={NAME: kept(raw, "content")},
         no_home=without_home(raw, _HOME | {unused}, _NEUTRAL),
     )

@@ -122,4 +122,23 @@ SAMPLES = (
         skipped=((1, "not_an_entry"), (2, "no_content")),
         no_home={"x_foo": 1},
     ),
+    Sample(
+        shows="a plain list with the switches and titles of other programs",
+        format="kobold",
+        file=[
+            {"key": "oru, the port", "content": "A salt port.", "enabled": False, "name": "Oru"},
+            {"key": "oru, the port", "content": "A salt port.", "disable": True, "title": "Oru"},
+            {"key": "oru, the port", "content": "A salt port.", "enabled": True, "widisabled": 1, "comment": "Oru"},
+        ],
+        entries=(lore("Oru", "A salt port.", "oru", "the port", enabled=False),) * 3,
+    ),
+    Sample(
+        shows="cards with the switches and titles of other programs",
+        format="aidungeon",
+        file=[
+            {"keys": "oru, the port", "entry": "A salt port.", "enabled": False, "name": "Oru"},
+            {"keys": "oru, the port", "value": "A salt port.", "disable": True, "title": "Oru"},
+        ],
+        entries=(lore("Oru", "A salt port.", "oru", "the port", enabled=False),) * 2,
+    ),
 )
