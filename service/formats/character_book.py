@@ -22,7 +22,7 @@ from service.formats.book_writing import logic_in_content, rank, write
 from service.formats.converting import CHARACTER_BOOK as KEPT
 from service.formats.converting import WORLD_INFO, unheld
 from service.formats.format import Format
-from service.formats.names import as_object, book_name, keys_of, text, truth
+from service.formats.names import NAMED_AFTER, as_object, book_name, keys_of, text, truth
 from service.formats.report import FormatName, ImportWarning, NoHome, Reading, counted
 from service.formats.rows import Row, bounded, gather, keyed, reading
 from service.formats.sillytavern_fields import SPELLED_IN_BOOKS, from_book_entry, is_book_entry, is_enabled
@@ -62,6 +62,8 @@ def read(value: Any, version: Version) -> Reading:
 def read_as(value: Mapping[str, Any], version: Version, format: FormatName, name: object = None) -> Reading:
     """The same for a book in a file of another format; it is called `name` when it has no name of its own.
 
+    That name is kept, so that a book that is called otherwise since then is written with its name.
+
     Raises `LimitExceeded`, `Invalid` when its entries are no list.
     """
     rows, warnings = _with_own_ids(given_entries(value))
@@ -71,12 +73,13 @@ def read_as(value: Mapping[str, Any], version: Version, format: FormatName, name
     extensions = value.get("extensions")
     no_home = [each for each in value if each not in _HOME and value[each] is not None]
     no_home += [f"extensions.{each}" for each in extensions] if isinstance(extensions, Mapping) else []
+    own, given = book_name(value.get("name")), book_name(name)
     return reading(
         format,
         found,
-        name=book_name(value.get("name"), name),
+        name=own or given,
         description=value.get("description"),
-        extensions={KEPT: {**value, "entries": slots}},
+        extensions={KEPT: {**value, "entries": slots}, **({NAMED_AFTER: given} if given and not own else {})},
         no_home=no_home,
         warnings=warnings,
         settings=value,

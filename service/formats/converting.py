@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from service.formats.book_entry import to_book_entry
-from service.formats.names import as_object, book_name, whole
+from service.formats.names import NAMED_AFTER, as_object, book_name, whole
 from service.formats.sillytavern_fields import from_book_entry
 from service.lore.book import Book, BookSettings, Entry
 from service.lore.trigger import EVERYWHERE, Channels
@@ -81,7 +81,7 @@ def unheld(book: Book, *kept: str) -> Iterator[str]:
     yield from ("channels" for channels in _channels(book) if channels != EVERYWHERE)
     yield from ("gist" for entry in book.entries or () if entry.gist)
     for extensions in (book.extensions, *(entry.extensions for entry in book.entries or ())):
-        yield from (f"extensions.{name}" for name in extensions if name not in kept)
+        yield from (f"extensions.{name}" for name in extensions if name not in (*kept, NAMED_AFTER))
 
 
 def _channels(book: Book) -> Iterator[Channels]:

@@ -17,6 +17,8 @@ MAX_ALIAS = 200
 MAX_KEYS = 1000
 TITLE_FROM_CONTENT = 60
 UNTITLED = "Untitled"
+NAMED_AFTER = "named_after"
+"""Where a book keeps the name that it has after its character, its own file having none."""
 
 Keys = Sequence[tuple[object, str | None]]
 """Activation keys as they stand in the file, each with the alias that it is; None when it is none."""

@@ -188,9 +188,12 @@ def kept_of_file(file: Mapping[str, Any], field: str, rows: Sequence[Any], found
 
 
 def changed_names(file: Mapping[str, Any], book: Book) -> dict[str, Any]:
-    """Name and description of the book, as far as they are others than those that the file was read with."""
+    """Name and description of the book, as far as they are others than those that the file was read with.
+
+    The name of a file that has none is known only where the book was named after its character.
+    """
     found: dict[str, Any] = {}
-    if names.book_name(file.get("name")) not in ("", book.name):
+    if names.book_name(file.get("name"), book.extensions.get(names.NAMED_AFTER)) not in ("", book.name):
         found["name"] = book.name
     if (names.text(file.get("description")) or "")[:MAX_DESCRIPTION] != book.description:
         found["description"] = book.description

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from service.formats import read
+from service.formats import losses, read, write
 from service.formats.report import Reading
 from service.lore.errors import Invalid
 from tests.formats.boxes import card, entry
@@ -123,3 +124,15 @@ def test_the_character_is_no_lore() -> None:
     found = reading(card(entry("Lore.")))
     assert found.book is not None
     assert "Hello." not in repr(found.book)
+
+
+@pytest.mark.parametrize("format", ["character_book_v2", "character_book_v3", "lorebook_v3", "sillytavern"])
+def test_a_book_without_a_name_is_written_with_a_new_one(format: str) -> None:
+    """F3: a book named after its character comes out without a name, as it came in; once renamed it has that name."""
+    book = reading(card(entry("Lore."))).book
+    assert book is not None
+    for name, written in (("Ilse's Lorebook", None), ("Salt Coast", "Salt Coast")):
+        renamed = replace(book, name=name)
+        file = json.loads(write(renamed, format))
+        assert file.get("data", file).get("name") == written
+        assert losses(renamed, format) == ()
