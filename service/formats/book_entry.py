@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from service.formats import trigger_values as values
 from service.formats.keys import is_regex, split
 from service.formats.names import as_object, is_blank, text, truth
 from service.formats.sillytavern_entry import written
@@ -43,6 +44,7 @@ _SAID = {
     *("displayIndex", "characterFilter", "extensions"),
     *("id", "keys", "secondary_keys", "insertion_order", "enabled"),
 }
+_PLACE = values.coded(values.PLACES, values.PLACE_NAMES)
 _DECORATOR = re.compile(r"(@@@?[a-z_]*)[^\n]*(?:\n|$)", re.IGNORECASE)
 
 
@@ -62,7 +64,9 @@ def to_book_entry(raw: Mapping[str, Any]) -> dict[str, Any]:
     """
     extensions = dict(as_object(raw.get("extensions")))
     extensions |= {book_name: raw[name] for book_name, name in EXTENSIONS.items() if name in raw}
-    extensions["position"] = position = raw.get("position", 0)
+    position = raw.get("position", 0)
+    place = _PLACE(position) or "before"
+    extensions["position"] = values.code_of(values.PLACES)(place) if isinstance(position, str) else position
     if "probability" in raw and "useProbability" not in raw:
         extensions["useProbability"] = False  # what SillyTavern takes it for; in a card, missing means true
     row = {
@@ -75,7 +79,7 @@ def to_book_entry(raw: Mapping[str, Any]) -> dict[str, Any]:
         "selective": truth(raw.get("selective", True)),
         "insertion_order": _number(raw.get("order")),
         "enabled": is_enabled(raw),
-        "position": "before_char" if text(position) == "0" else "after_char",
+        "position": "before_char" if place == "before" else "after_char",
         **{name: value for name, value in raw.items() if name not in _SAID},
         "extensions": extensions,
     }

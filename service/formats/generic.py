@@ -8,7 +8,7 @@ from typing import Any
 
 from service.formats import names
 from service.formats.format import Format
-from service.formats.names import book_name, keys_of, truth
+from service.formats.names import as_object, book_name, keys_of, truth
 from service.formats.report import FormatName, Reading, without_home
 from service.formats.rows import Row, gather, kept, kept_of_file, keyed, reading, repeated
 
@@ -22,13 +22,13 @@ DISABLED = ("disable", "disabled")
 SETTINGS: Mapping[str, tuple[str, ...]] = {
     "constant": CONSTANT,
     "selective": ("selective",),
-    "order": ("order", "insertion_order", "insertionOrder", "insertorder", "weight"),
+    "order": ("order", "insertion_order", "insertionOrder", "insertorder", "weight", "contextConfig.budgetPriority"),
     "priority": ("priority",),
     "position": ("position",),
     "probability": ("probability", "activationPercent", "activation_chance"),
     "caseSensitive": ("case_sensitive", "caseSensitive"),
 }
-"""Names of one thing, the first that has a value counts."""
+"""Names of one thing, the first that has a value counts; one with a dot stands in an inner object."""
 _HOME = {*TITLE, *KEYS, *SECONDARY, *CONSTANT, *DISABLED, "enabled", "id", "uid"}
 _BOOK_HOME = {"entries", "id", "name", "title", "description", "enabled"}
 _NEUTRAL: Mapping[str, tuple[Any, ...]] = {
@@ -125,8 +125,13 @@ def _label(key: str | None) -> str | None:
 
 def _named(raw: Mapping[str, Any], names: Iterable[str]) -> str:
     """The first of these names that has a value."""
-    return next((name for name in names if raw.get(name) is not None), "")
+    return next((name for name in names if _under(raw, name) is not None), "")
 
 
 def _first(raw: Mapping[str, Any], names: Iterable[str]) -> Any:
-    return raw.get(_named(raw, names))
+    return _under(raw, _named(raw, names))
+
+
+def _under(raw: Mapping[str, Any], name: str) -> Any:
+    outer, dot, inner = name.partition(".")
+    return as_object(raw.get(outer)).get(inner) if dot else raw.get(name)

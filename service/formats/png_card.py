@@ -14,6 +14,8 @@ from service.lore.book import Book
 from service.lore.errors import Invalid, UnreadableFile
 
 _REPLACED = ("ccv3", "chara")
+_OTHER = "char"
+"""What some programs call the chunk of a card; it counts where there is none by the usual names."""
 
 
 def with_book(file: bytes, book: Book, limits: Limits) -> bytes:
@@ -29,7 +31,7 @@ def with_book(file: bytes, book: Book, limits: Limits) -> bytes:
         raise UnreadableFile("the card is no PNG image", fault="unknown_format", remedy="Send a PNG card.")
     found = png.chunks(file)
     named = [(png.keyword(file, chunk), chunk) for chunk in found.texts]
-    old = [(keyword, chunk) for keyword, chunk in named if keyword in _REPLACED]
+    old = [each for each in named if each[0] in _REPLACED] or [each for each in named if each[0] == _OTHER]
     told = _cards(file, old, limits)
     only = next(iter(told.values()))
     texts = [

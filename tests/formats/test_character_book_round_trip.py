@@ -141,6 +141,22 @@ def test_every_entry_has_an_id_of_its_own(format: str, entries: dict[str, dict[s
     assert [row["id"] for row in value.get("data", value)["entries"]] == ids
 
 
+@pytest.mark.parametrize(
+    ("given", "place", "code"),
+    [
+        ("before_char", "before_char", 0),
+        ("after_char", "after_char", 1),
+        ("4", "after_char", 4),
+        (None, "before_char", None),
+    ],
+)
+def test_a_place_in_words_is_the_same_place(given: Any, place: str, code: int | None) -> None:
+    """F2: a place that a file spells as text is written as it is read (formats.md 1.2)."""
+    file = {"entries": {"0": {"key": ["a"], "content": "A", "position": given}}}
+    [row] = exported(of(file), "character_book_v2")["entries"]
+    assert (row["position"], row["extensions"]["position"]) == (place, code)
+
+
 def test_entries_of_sillytavern_in_a_list_have_ids() -> None:
     """F2: an entry without a uid in a character book gets no id that says nothing."""
     card = {"spec": "chara_card_v2", "data": {"character_book": {"entries": [{"key": ["a"], "content": "A"}]}}}

@@ -236,6 +236,15 @@ def test_two_cards_keep_what_each_says() -> None:
         assert value["data"]["alternate_greetings"] == []
 
 
+def test_a_card_by_another_keyword_is_written_to() -> None:
+    """F2: what is read as a card can be written to: a chunk `char` gives way to the usual two."""
+    written = into_png(png(text("char", GOOD)), BOOK)
+    assert contents(read(written)) == ["The gate."]
+    assert b"char\0" not in written
+    both = into_png(png(text("char", b"another thing"), text("chara", GOOD)), BOOK)
+    assert b"char\0another thing" in both
+
+
 def test_a_written_card_is_read_back() -> None:
     """F2: what was written into a card comes back from it, and losing nothing else."""
     found = read(into_png(png(text("chara", GOOD)), BOOK))

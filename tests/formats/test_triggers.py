@@ -251,6 +251,14 @@ def test_each_dialect_takes_its_own(settings: dict[str, Any], path: str, values:
         assert flat(trigger(settings, [("a\nb", "a b")], [("/b/", "/b/")], dialect))[path] == value
 
 
+def test_an_order_in_an_inner_object() -> None:
+    """F1: any list of lore may have its order where NovelAI has it (formats.md 5.7)."""
+    rows = [{"keywords": ["a"], "text": "A", "contextConfig": {"budgetPriority": 7}}]
+    found = read(json.dumps(rows).encode(), dialect="sillytavern")
+    assert [each.order for each in of(found.book)] == [7]
+    assert found.no_home == ()
+
+
 @dialects
 def test_nothing_changed_is_nothing_written(dialect: Dialect) -> None:
     """T13: equal triggers differ in no setting, and different ones in those alone."""
