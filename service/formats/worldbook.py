@@ -10,9 +10,13 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
+from service.formats.book_entry import edited
+from service.formats.converting import CHARACTER_BOOK, WORLD_INFO
 from service.formats.format import Format
 from service.formats.names import as_object
 from service.formats.report import FormatName, ImportWarning, NoHome, Reading, Rules, Skipped, counted
+from service.formats.sillytavern_entry import primary, secondary, written
+from service.formats.sillytavern_fields import from_book_entry, without_home
 from service.lore.book import MAX_ROWS, Book, Entry
 from service.lore.errors import FieldError, Invalid, LimitExceeded, UnreadableFile
 from service.lore.text import clean_line
@@ -64,6 +68,7 @@ def read(value: Any) -> Reading:
         book=book,
         places=tuple(entries),
         rules=tuple(map(_rules, entries.values())),
+        book_rules=Rules(settings=as_object(book.extensions.get(WORLD_INFO, book.extensions.get(CHARACTER_BOOK)))),
         format=FormatName(name=NAME, version=str(version)),
         skipped=tuple(each for each in found if isinstance(each, Skipped)),
         no_home=counted(unknown),
@@ -93,9 +98,26 @@ FORMAT = Format(
 
 
 def _rules(entry: Entry) -> Rules:
-    """What an entry of a world book says to a lorebook: its aliases are keys, canon needs none."""
+    """What an entry of a world book says to a lorebook: its aliases are keys, canon needs none.
+
+    One that was read from SillyTavern or from a character book says what it said there, and what was edited since.
+    """
+    row = _row(entry)
+    if row:
+        return Rules(keys=primary(row), secondary=secondary(row), settings=row, no_home=tuple(without_home(row)))
     keys = [(alias, alias) for alias in entry.aliases]
     return Rules(keys=keys, settings={"constant": entry.tier == "canon", "selective": True})
+
+
+def _row(entry: Entry) -> Mapping[str, Any]:
+    """The entry of SillyTavern that the kept one is now; empty when there is none, or when a trigger says it all."""
+    if entry.trigger is not None:
+        return {}
+    if raw := as_object(as_object(entry.extensions.get(WORLD_INFO)).get("entry")):
+        return written(raw, entry, "world")
+    if raw := as_object(as_object(entry.extensions.get(CHARACTER_BOOK)).get("entry")):
+        return from_book_entry(edited(raw, entry, 0, "world"), 0)
+    return {}
 
 
 def _entry(row: object, index: int, dialect: object, unknown: list[str]) -> Entry | Skipped:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from service.formats import read, write
 from service.formats.report import NoHome
-from service.lore.book import Book, BookSettings, Entry
+from service.lore.book import Book, BookSettings, Dialect, Entry
 from service.lore.errors import Invalid, UnreadableFile
 from service.lore.text import clean_line
 from tests.formats.worlds import anything, files, texts, unhurried
@@ -67,6 +67,36 @@ def test_a_sillytavern_file_survives_the_detour(value: dict[str, Any]) -> None:
     data = json.dumps(value, indent=4, ensure_ascii=False).encode()
     book = replace(read(data).book, name="N")
     assert write(read(write(book, "worldbook")).book, "sillytavern") == write(book, "sillytavern")
+
+
+@unhurried
+@given(value=files, dialect=st.sampled_from(["server", "chat", "sillytavern"]))
+def test_a_lorebook_survives_the_detour(value: dict[str, Any], dialect: Dialect) -> None:
+    """T11: what a file of SillyTavern says of activation reaches a lorebook by way of a world book in our own file."""
+    data = json.dumps(value).encode()
+    ours = write(replace(read(data).book, name="N"), "worldbook")
+    direct, found = read(data, dialect=dialect).book, read(ours, dialect=dialect).book
+    assert [each.trigger for each in found.entries] == [each.trigger for each in direct.entries]
+    assert found.settings == direct.settings
+
+
+def test_activation_of_an_edited_entry() -> None:
+    """T11: aliases and tier of a world book, edited since, count more than the entry of a card that is kept beside."""
+    row = {
+        "keys": ["gate"],
+        "secondary_keys": ["salt"],
+        "content": "C.",
+        "insertion_order": 7,
+        "extensions": {"sticky": 3},
+    }
+    data = json.dumps({"name": "N", "entries": [row], "extensions": {}, "scan_depth": 9}).encode()
+    book = read(data).book
+    edited = replace(book.entries[0], aliases=("salt", "door"), tier="canon")
+    ours = write(replace(book, entries=(edited,)), "worldbook")
+    trigger = read(ours, dialect="sillytavern").book.entries[0].trigger
+    assert (trigger.keys, trigger.secondary_keys, trigger.constant) == (("door",), ("salt",), True)
+    assert (trigger.order, trigger.sticky, trigger.at) == (7, 3, "after")
+    assert read(ours, dialect="chat").book.settings.scan_depth == 9
 
 
 def test_fields_of_the_service_are_not_written() -> None:
