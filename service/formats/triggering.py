@@ -5,7 +5,7 @@ The readers know nothing of dialects: they keep what an entry says of its activa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,8 @@ from service.lore import advice
 from service.lore.book import Book, BookSettings, Dialect, Entry
 from service.lore.dialects import DIALECTS
 from service.lore.errors import FieldError, Invalid
-from service.lore.limits import MAX_CONTENT
+from service.lore.limits import MAX_CONTENT, SEARCHED
+from service.lore.text import clean_line
 
 _OF_ALIASES = {"blank_alias", "long_alias", "too_many_aliases", "literal_regex", "decorator"}
 """Warnings that the dialect gives in its own words."""
@@ -80,6 +81,45 @@ def as_dialect(found: Reading, spelled: Mapping[str, str], dialect: Dialect) -> 
 def _entry(entry: Entry, said: Rules, dialect: Dialect) -> Entry:
     trigger = table.trigger(said.settings, said.keys, said.secondary, dialect)
     return replace(entry, aliases=(), tier="relevant", trigger=trigger)
+
+
+def fitted(entry: Entry, dialect: Dialect) -> Entry:
+    """An entry of a file of our own, which may say more than its dialect knows, as one of that dialect."""
+    trigger = entry.trigger
+    if trigger is None:
+        return entry
+    low, high = SEARCHED[dialect]
+    depth = trigger.scan_depth
+    trigger = replace(
+        trigger,
+        keys=_usable(trigger.keys, dialect),
+        secondary_keys=_usable(trigger.secondary_keys, dialect),
+        scan_depth=None if depth is None else min(max(depth, low), high),
+    )
+    return replace(entry, aliases=(), tier="relevant", trigger=trigger)
+
+
+def told_of(entry: Entry, dialect: Dialect) -> Iterator[tuple[str, str]]:
+    """Kind and detail of what `fitted` leaves out or changes."""
+    trigger = entry.trigger
+    if trigger is None:
+        return
+    if entry.aliases:
+        yield "unread_setting", "aliases: entries of a lorebook have none; left out"
+    if entry.tier != "relevant":
+        yield "unread_setting", "tier: entries of a lorebook have none; left out"
+    given = (*trigger.keys, *trigger.secondary_keys)
+    if blank := len(given) - sum(len(_usable((key,), dialect)) for key in given):
+        yield "blank_key", f"{_counted(blank)} without any text left out"
+    now = fitted(entry, dialect).trigger
+    if now is not None and now.scan_depth != trigger.scan_depth:
+        yield "out_of_range", f"scan_depth {trigger.scan_depth} is read as {now.scan_depth}"
+
+
+def _usable(keys: Sequence[str], dialect: Dialect) -> tuple[str, ...]:
+    """Keys that say something, as lines where none can be a regular expression."""
+    lines = (key if dialect == "sillytavern" else clean_line(key) for key in keys)
+    return tuple(line for line in lines if line.strip())
 
 
 def changed_settings(file: Mapping[str, Any], book: Book) -> dict[str, Any]:

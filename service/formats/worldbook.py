@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from math import inf
 from typing import Any
 
 from service.formats.book_entry import edited
@@ -17,8 +18,10 @@ from service.formats.names import as_object
 from service.formats.report import FormatName, ImportWarning, NoHome, Reading, Rules, Skipped, counted
 from service.formats.sillytavern_entry import primary, secondary, written
 from service.formats.sillytavern_fields import from_book_entry, without_home
+from service.formats.triggering import fitted, told_of
 from service.lore.book import MAX_ROWS, Book, Entry
 from service.lore.errors import FieldError, Invalid, LimitExceeded, UnreadableFile
+from service.lore.limits import MAX_CONTENT
 from service.lore.text import clean_line
 from service.validation import dump, validate
 
@@ -26,6 +29,7 @@ NAME = "worldbook"
 VERSION = 1
 _ENTRY = ("title", "content", "aliases", "gist", "tier", "enabled", "trigger", "extensions")
 _BOOK = ("name", "description", "dialect", "enabled", "settings", "channels", "extensions")
+_MOST = {str(dialect): most for dialect, most in MAX_CONTENT.items()}
 _KNOWN = {field.name for kind in (Book, Entry) for field in fields(kind)}
 
 
@@ -36,6 +40,8 @@ def recognise(value: object) -> bool:
 
 def read(value: Any) -> Reading:
     """The book as it was written; an entry that is not valid is skipped with the reason.
+
+    What the dialect of a lorebook does not know of its entries is left out or brought within bounds, with a warning.
 
     Raises `UnreadableFile` (fault `newer_version`) for a later version, `Invalid` when the book itself is wrong.
     """
@@ -65,17 +71,24 @@ def read(value: Any) -> Reading:
     except Invalid as error:
         raise Invalid([replace(each, pointer=f"#/book{(each.pointer or '#')[1:]}") for each in error.errors]) from None
     return Reading(
-        book=book,
+        book=replace(book, entries=tuple(fitted(entry, book.dialect) for entry in entries.values())),
         places=tuple(entries),
         rules=tuple(map(_rules, entries.values())),
         book_rules=Rules(settings=as_object(book.extensions.get(WORLD_INFO, book.extensions.get(CHARACTER_BOOK)))),
         format=FormatName(name=NAME, version=str(version)),
         skipped=tuple(each for each in found if isinstance(each, Skipped)),
         no_home=counted(unknown),
-        warnings=tuple(
-            ImportWarning(kind="blank_alias", index=index, detail="blank aliases left out")
-            for index in entries
-            if _blank_aliases(rows[index])
+        warnings=(
+            *(
+                ImportWarning(kind="blank_alias", index=index, detail="blank aliases left out")
+                for index in entries
+                if _blank_aliases(rows[index])
+            ),
+            *(
+                ImportWarning(kind=kind, index=index, detail=detail)
+                for index, entry in entries.items()
+                for kind, detail in told_of(entry, book.dialect)
+            ),
         ),
     )
 
@@ -129,6 +142,10 @@ def _entry(row: object, index: int, dialect: object, unknown: list[str]) -> Entr
     content = found.get("content")
     if isinstance(content, str) and not content.strip():
         return Skipped(index=index, title=title, kind="no_content", detail="an entry without content")
+    most = _MOST.get(dialect, inf) if isinstance(dialect, str) else inf
+    if isinstance(content, str) and len(content) > most:
+        detail = f"{len(content)} characters, at most {most} fit"
+        return Skipped(index=index, title=title, kind="too_long", detail=detail)
     try:
         entry = validate(Entry, found)
         if (entry.trigger is None) != (dialect == "world"):

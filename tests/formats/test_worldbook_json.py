@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.actions.cleaning import cleaned_entry
 from service.formats import read, write
 from service.formats.report import NoHome
 from service.lore.book import Book, BookSettings, Dialect, Entry
@@ -140,6 +141,27 @@ def test_bad_entries_are_skipped_with_a_reason() -> None:
     ]
     assert "tier" in found.skipped[3].detail
     assert found.places == (6,)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "keys", "depth", "told"),
+    [
+        ("server", ("k", "a b"), 1, ["unread_setting", "unread_setting", "blank_key", "out_of_range"]),
+        ("chat", ("k", "a b"), 0, ["unread_setting", "unread_setting", "blank_key"]),
+        ("sillytavern", ("k", "a\nb"), 0, ["unread_setting", "unread_setting", "blank_key"]),
+    ],
+)
+def test_entries_keep_to_their_dialect(dialect: Dialect, keys: tuple[str, ...], depth: int, told: list[str]) -> None:
+    """T3, T11: what a lorebook's dialect does not allow is left out or brought within bounds, and told."""
+    row = {"title": "t", "content": "C", "trigger": {"keys": ["k", " ", "a\nb"], "scan_depth": 0}}
+    rows = [{**row, "aliases": ["al"], "tier": "canon"}, {**row, "content": "x" * 4001}]
+    found = read(file(name="N", dialect=dialect, entries=rows))
+    entry = found.book.entries[0]
+    assert (entry.aliases, entry.tier, entry.trigger.keys, entry.trigger.scan_depth) == ((), "relevant", keys, depth)
+    assert cleaned_entry(entry, dialect) == entry
+    assert [each.kind for each in found.warnings if each.index == 0] == told
+    assert [(each.index, each.kind) for each in found.skipped] == ([(1, "too_long")] if dialect == "server" else [])
+    assert read(write(found.book, "worldbook")).warnings == ()
 
 
 def test_lines_are_cleaned() -> None:
