@@ -114,15 +114,14 @@ def delete_host(rt: Runtime, kind: str, key: str) -> None:
     """Delete the host with its cast and attachments; the books stay. Raises `NotFound`.
 
     What hangs on the lineage of a persona stays attached to it, for when it returns. With a conversation goes what
-    lorebooks remember of it.
+    lorebooks remember of it, which may be all that there is: a retrieval names a conversation that nobody declared.
     """
     host = host_id(kind, key)
     with writing(rt.engine) as conn:
-        if kind == "conversation":
-            states.forget(conn, OWNER, key)
+        remembered = kind == "conversation" and states.forget(conn, OWNER, key)
         if kind == "persona" and stored.attached(conn, [host]):
             stored.declare(conn, host, "", (), rt.now())
-        elif not stored.remove(conn, host):
+        elif not stored.remove(conn, host) and not remembered:
             raise _absent(host)
         conn.commit()
 

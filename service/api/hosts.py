@@ -68,7 +68,7 @@ def read_host(runtime: Rt, kind: Kind, key: Key) -> Host:
 
 @router.delete(_HOST, status_code=204, responses=answering(204, None, "not-found", "invalid-request"))
 def delete_host(runtime: Rt, kind: Kind, key: Key) -> None:
-    """Forget a host, its cast and its attachments. The books stay."""
+    """Forget a host, its cast and its attachments, and what lorebooks remember of a conversation. The books stay."""
     hosting.delete_host(runtime, kind, key)
 
 

@@ -45,9 +45,10 @@ def put(conn: Connection, owner: str, conversation: str, turn: int, state: Any, 
         conn.execute(delete(states).where(mine, states.c.turn <= last))
 
 
-def forget(conn: Connection, owner: str, conversation: str) -> None:
-    """The conversation begins anew."""
-    conn.execute(delete(states).where(states.c.owner_id == owner, states.c.conversation == conversation))
+def forget(conn: Connection, owner: str, conversation: str) -> bool:
+    """The conversation begins anew; answers whether anything was remembered of it."""
+    mine = and_(states.c.owner_id == owner, states.c.conversation == conversation)
+    return bool(conn.execute(delete(states).where(mine)).rowcount)
 
 
 def expire(conn: Connection, before: str) -> None:

@@ -349,13 +349,16 @@ def test_without_a_conversation_nothing_is_kept(client: Client) -> None:
     assert [active(client, book, "gate", turn=turn) for turn in (1, 2, 3)] == [["A"]] * 3
 
 
-def test_a_deleted_conversation_begins_anew(client: Client) -> None:
-    """C5: with its host goes what lorebooks remember of a conversation."""
+@pytest.mark.parametrize("attached", [True, False])
+def test_a_deleted_conversation_begins_anew(client: Client, attached: bool) -> None:
+    """C5: with its host goes what lorebooks remember of a conversation, also of one that was never declared."""
     talk = new_conversation()
     book = chat(client, decorated("A", "@@dont_activate_after_match"))
-    attach(client, f"conversation:{talk}", book)
+    if attached:
+        attach(client, f"conversation:{talk}", book)
     assert talk_of(client, book, "gate", "gate", talk=talk) == [["A"], []]
     ok(client.delete(f"/v1/hosts/conversation/{talk}"), 204)
+    ok(client.delete(f"/v1/hosts/conversation/{talk}"), 404)
     assert talk_of(client, book, "gate", first=3, talk=talk) == [["A"]]
 
 
