@@ -79,7 +79,8 @@ def read_book(rt: Runtime, book_id: str, *, entries: bool = False) -> Book:
 
 
 def change_book(rt: Runtime, book_id: str, patch: Mapping[str, Any], if_match: int | None = None) -> Book:
-    """Merge the patch (RFC 7396) into the book: what it does not name stays, null means the default.
+    """Merge the patch (RFC 7396) into the book: what it does not name stays, null means the default, and members of
+    `extensions` are replaced whole.
 
     Raises `NotFound`, `Invalid`, `NameTaken`, `VersionMismatch`.
     """

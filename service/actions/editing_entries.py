@@ -125,7 +125,8 @@ def replace_entry(rt: Runtime, book_id: str, entry_id: int, entry: Entry, if_mat
 def change_entry(
     rt: Runtime, book_id: str, entry_id: int, patch: Mapping[str, Any], if_match: int | None = None
 ) -> Entry:
-    """Merge the patch (RFC 7396) into the entry. `if_match` is the version of the entry.
+    """Merge the patch (RFC 7396) into the entry; members of `extensions` are replaced whole. `if_match` is the version
+    of the entry.
 
     Raises `NotFound`, `Invalid`, `VersionMismatch`.
     """

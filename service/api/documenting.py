@@ -38,7 +38,8 @@ def patch_body(kind: type, fields: Iterable[str], example: Any) -> dict[str, Any
     described = adapter(kind).json_schema(ref_template=_REFERENCE, mode="validation")["properties"]
     schema = {
         "type": "object",
-        "description": "Merge patch (RFC 7396): what is absent stays, null is the default, a list is replaced whole.",
+        "description": "Merge patch (RFC 7396): what is absent stays, null is the default, a list is replaced whole, "
+        "and so is each member of `extensions`, in which null is data; null instead of a member removes it.",
         "properties": {
             name: {key: value for key, value in described[name].items() if key != "default"} for name in fields
         },

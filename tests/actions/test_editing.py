@@ -172,6 +172,7 @@ def test_wrong_patches_of_a_book(rt: Runtime, patch: dict[str, object], pointer:
         ({"aliases": ["Tor", " "]}, {"aliases": ("Tor",)}),
         ({"aliases": None, "gist": None, "tier": None}, {"aliases": (), "gist": None, "tier": "relevant"}),
         ({"extensions": {"b": {"c": 1}}}, {"extensions": {"a": 1, "b": {"c": 1}}}),
+        ({"extensions": {"b": {"c": None}}}, {"extensions": {"a": 1, "b": {"c": None}}}),
         ({"id": 9, "position": 3, "tokens": "?"}, {}),
     ],
 )

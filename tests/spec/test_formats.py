@@ -55,6 +55,23 @@ def test_every_format_comes_in(client: TestClient, sample: Sample) -> None:
     assert report["added"] == len(sample.entries)
 
 
+@pytest.mark.parametrize("dialect", ["world", "chat"])
+@pytest.mark.parametrize("sample", [sample for sample in SAMPLES if sample.entries], ids=str)
+def test_what_was_read_can_be_sent_back(client: TestClient, sample: Sample, dialect: str) -> None:
+    """F3: a book or an entry that is read and sent back as a patch, whole, keeps all that is kept of its file."""
+    book = ok(posted(client, sample.data, dialect=dialect), 201)["book"]["id"]
+    path = f"/v1/books/{book}"
+    read = ok(client.get(path, params={"entries": True}))
+    for each in read["entries"]:
+        ok(client.patch(f"{path}/entries/{each['id']}", json=each))
+    ok(client.patch(path, json={name: value for name, value in read.items() if name != "entries"}))
+    after = ok(client.get(path, params={"entries": True}))
+    assert after["extensions"] == read["extensions"]
+    for one, other in zip(after["entries"], read["entries"], strict=True):
+        changed = {name for name in other if one[name] != other[name]}
+        assert changed <= {"version", "updated_at", "vectors"}
+
+
 def test_every_format_has_a_file() -> None:
     """The files above leave no format out."""
     assert {sample.format for sample in SAMPLES if sample.entries} == set(NAMES)
