@@ -30,7 +30,11 @@ def list_requests(
     handle: Annotated[
         str | None,
         MaxLen(40),
-        Query(description="Only those that gave this entry to the model.", examples=["bakiru-17"]),
+        Query(
+            description="Only those that gave this entry to the model. Each is found by the first 1,000 that it gave, "
+            "section by section, those of lorebooks last; what else a larger one gave, its account tells.",
+            examples=["bakiru-17"],
+        ),
     ] = None,
     since: Annotated[datetime | None, Query(description="Only since this time, RFC 3339.")] = None,
     limit: Limit = 50,

@@ -17,7 +17,7 @@ from service.actions import accounts
 from service.actions.runtime import utc_now
 from service.lore.answer import RetrieveAnswer
 from service.lore.unlisted import Unlisted
-from service.store.requests import StoredRequest
+from service.store.requests import MAX_HANDLES, StoredRequest
 from tests.spec.asking import Json, ask, canon, entry, new_book, ok, traces
 from tests.spec.conftest import Serving
 from tests.spec.lorebooks import lorebook, new_conversation, woken
@@ -110,6 +110,18 @@ def test_requests_are_found(client: Client) -> None:
     assert rest["next_cursor"] is None
     answer = client.get("/v1/requests", params={"since": "yesterday"})
     assert (answer.status_code, answer.json()["errors"][0]["parameter"]) == (422, "since")
+
+
+def test_how_many_entries_a_request_is_found_by(client: Client) -> None:
+    """C7: a request is found by no more of its entries than the description says, and its account has all of them."""
+    book = new_book(client, *(canon(f"E{n}", ".") for n in range(MAX_HANDLES + 1)))
+    answer = ask(client, "Hm.", books=[book], budget_tokens=200_000)
+    handles = [each["handle"] for each in logged(client, answer)["answer"]["sections"]["canon"]["entries"]]
+    assert len(handles) == MAX_HANDLES + 1
+    assert [len(listed(client, handle=handle)) for handle in handles[-2:]] == [1, 0]
+    parameters = ok(client.get("/openapi.json"))["paths"]["/v1/requests"]["get"]["parameters"]
+    [told] = [each["description"] for each in parameters if each["name"] == "handle"]
+    assert f"the first {MAX_HANDLES:,}" in told
 
 
 def test_a_request_is_forgotten(client: Client) -> None:
