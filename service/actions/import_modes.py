@@ -61,13 +61,13 @@ def as_new(rt: Runtime, conn: Connection, found: Reading, book: Book, told: tupl
     return Outcome(book_id=book_id, found=replace(found, warnings=(*told, *found.warnings)))
 
 
-def replaced(rt: Runtime, conn: Connection, book_id: str, found: Reading, book: Book) -> Outcome:
+def replaced(rt: Runtime, conn: Connection, book_id: str, found: Reading, book: Book, if_match: int | None) -> Outcome:
     """The entries of the file instead of those that were there.
 
     The book keeps its id, name and switch; what the file does not say of description and settings stays too.
     """
     now = rt.now()
-    version = books.advance(conn, OWNER, book_id, now)
+    version = books.advance(conn, OWNER, book_id, now, if_match)
     entries = book.entries or ()
     if found.skipped and not entries:
         raise UnreadableFile(
@@ -84,10 +84,10 @@ def replaced(rt: Runtime, conn: Connection, book_id: str, found: Reading, book: 
     return Outcome(book_id=book_id, found=replace(found, warnings=(*unread, *found.warnings)), removed=removed)
 
 
-def appended(rt: Runtime, conn: Connection, book_id: str, found: Reading, book: Book) -> Outcome:
+def appended(rt: Runtime, conn: Connection, book_id: str, found: Reading, book: Book, if_match: int | None) -> Outcome:
     """The book with those entries of the file behind its own that it does not have yet."""
     now = rt.now()
-    version = books.advance(conn, OWNER, book_id, now)  # from here on nobody else adds the same entries
+    version = books.advance(conn, OWNER, book_id, now, if_match)  # from here on nobody else adds the same entries
     present = books.load(conn, [book_id])[0].book.entries or ()
     known = {_fingerprint(entry): entry.handle for entry in present}
     fresh: list[Entry] = []

@@ -74,6 +74,7 @@ def import_book(
     file_name: str | None = None,
     into: str | None = None,
     mode: Mode = "append",
+    if_match: int | None = None,
     format: str | None = None,
     host: str | None = None,
     dialect: Dialect | None = None,
@@ -89,7 +90,8 @@ def import_book(
     as long as the settings allow. A dry run makes the same transaction and does not commit it. A card without a book
     changes nothing, and the report has no book.
 
-    Raises `TooLarge`, `UnreadableFile`, `Invalid`, `NotFound`, `NameTaken`, `LimitExceeded`; nothing is written then.
+    Raises `TooLarge`, `UnreadableFile`, `Invalid`, `NotFound`, `NameTaken`, `LimitExceeded`, and `VersionMismatch` when
+    the book is not at version `if_match`; nothing is written then.
     """
     target_dialect = dialect if into is None else _dialect(rt, into, dialect)
     _check_size(rt, data, target_dialect)
@@ -105,9 +107,9 @@ def import_book(
         if into is None:
             written = as_new(rt, conn, found, *_named(book, name, file_name))
         elif mode == "replace":
-            written = replaced(rt, conn, into, found, book)
+            written = replaced(rt, conn, into, found, book, if_match)
         else:
-            written = appended(rt, conn, into, found, book)
+            written = appended(rt, conn, into, found, book, if_match)
         report = _report(rt, conn, written, "new" if into is None else mode, dry_run)
         attached = target is not None and change_attached(rt, conn, target, partial(_behind, written.book_id))
         if (written.changed or attached) and not dry_run:

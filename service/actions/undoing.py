@@ -44,15 +44,16 @@ class Discarded:
     kept: tuple[Kept, ...] = ()
 
 
-def undo(rt: Runtime, book_id: str, write_id: str) -> Write:
+def undo(rt: Runtime, book_id: str, write_id: str, if_match: int | None = None) -> Write:
     """Take a write back: an edit restores the text before it, a create removes the entry.
 
-    Raises `NotFound`, and `UndoRefused` that names what stands in the way: writes of an entry are undone from the
-    newest to the oldest, and only while its text is as the write left it.
+    Raises `NotFound`, `VersionMismatch` when the book is not at version `if_match`, and `UndoRefused` that names what
+    stands in the way: writes of an entry are undone from the newest to the oldest, and only while its text is as the
+    write left it.
     """
     at = rt.now()
     with writing(rt.engine) as conn:
-        version = books.advance(conn, OWNER, book_id, at)
+        version = books.advance(conn, OWNER, book_id, at, if_match)
         found = log.read(conn, book_id, write_id)
         entry = _as_written(conn, book_id, found)
         if isinstance(entry, Obstacle):

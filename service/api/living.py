@@ -11,7 +11,7 @@ from service.actions import undoing
 from service.actions.model_writing import Name
 from service.actions.paging import Page
 from service.actions.undoing import Discarded
-from service.api.deps import MAX_ENTRY, BookId, Cursor, Limit, Rt
+from service.api.deps import MAX_ENTRY, BookId, Cursor, IfMatch, Limit, Rt
 from service.api.documenting import answering, routes_of
 from service.api.examples import living as examples
 from service.lore.living import Write
@@ -57,18 +57,19 @@ def list_writes(
 
 @router.post(
     "/v1/books/{book}/writes/{write}/undo",
-    responses=answering(200, examples.UNDONE, "not-found", "invalid-request", "undo-refused"),
+    responses=answering(200, examples.UNDONE, "not-found", "invalid-request", "undo-refused", "version-mismatch"),
 )
 def undo_write(
     runtime: Rt,
     book_id: BookId,
     write_id: Annotated[str, Path(alias="write", description="Id of the write.", examples=["wr_01KBAZ3T5Y"])],
+    version: IfMatch,
 ) -> Write:
     """Take a write back: an edit restores the text before it, a create removes the entry.
 
     Writes of an entry are undone from the newest to the oldest, and only while its text is as the write left it.
     """
-    return undoing.undo(runtime, book_id, write_id)
+    return undoing.undo(runtime, book_id, write_id, version)
 
 
 @router.post("/v1/conversations/{key:segment}/discard", responses=answering(200, examples.DISCARDED, *_POSTED))

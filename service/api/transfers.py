@@ -12,7 +12,7 @@ from service.actions import exporting, importing
 from service.actions.importing import ImportReport
 from service.api.answers import as_file, as_json
 from service.api.bodies import UPLOAD_BODY, Uploaded
-from service.api.deps import BookId, IdempotencyKey, Once, Rt, route_of
+from service.api.deps import BookId, IdempotencyKey, IfMatch, Once, Rt, route_of
 from service.api.documenting import answering, routes_of
 from service.api.examples import transfers as examples
 from service.formats import NAMES, WRITTEN
@@ -95,7 +95,7 @@ def import_new_book(
 @router.post(
     "/v1/books/{book}/import",
     response_model=ImportReport,
-    responses=answering(200, examples.IMPORTED_INTO, *_READ, "not-found", *_KEPT),
+    responses=answering(200, examples.IMPORTED_INTO, *_READ, "not-found", "version-mismatch", *_KEPT),
     openapi_extra=UPLOAD_BODY,
 )
 def import_into_book(
@@ -103,6 +103,7 @@ def import_into_book(
     once: UploadOnce,
     file: Uploaded,
     book_id: BookId,
+    version: IfMatch,
     mode: Annotated[
         Literal["append", "replace"],
         Query(
@@ -125,6 +126,7 @@ def import_into_book(
                 file_name=file.name,
                 into=book_id,
                 mode=mode,
+                if_match=version,
                 format=format,
                 dialect=dialect,
                 host=host,

@@ -79,6 +79,19 @@ def test_a_file_goes_into_a_book(client: TestClient, new_book: NewBook) -> None:
     assert (replaced["added"], replaced["removed"]) == (1, 2)
 
 
+@pytest.mark.parametrize("mode", ["append", "replace"])
+def test_a_file_does_not_go_into_another_version(client: TestClient, new_book: NewBook, mode: str) -> None:
+    """An import with a stale If-Match is refused and changes nothing; with the current one it is done."""
+    book = new_book("A")["id"]
+    path = f"/v1/books/{book}"
+    client.patch(path, json={"description": "Another author was here."})
+    stale = client.post(f"{path}/import", params={"mode": mode}, content=DATA, headers={"If-Match": '"1"'})
+    assert (stale.status_code, stale.json()["version"]) == (412, 2)
+    assert [each["title"] for each in client.get(f"{path}/entries").json()["items"]] == ["A"]
+    answer = client.post(f"{path}/import", params={"mode": mode}, content=DATA, headers={"If-Match": '"2"'})
+    assert (answer.status_code, answer.json()["book"]["version"]) == (200, 3)
+
+
 @pytest.mark.parametrize(
     ("params", "sent", "status", "name"),
     [

@@ -155,6 +155,15 @@ def test_undo_goes_from_newest_to_oldest(client: TestClient, book: str) -> None:
     assert "undone already" in undo(client, book, create, 409)["detail"]
 
 
+def test_undo_of_another_version(client: TestClient, book: str) -> None:
+    """W21: an undo with a stale If-Match is refused and changes nothing."""
+    model_writes(client, book, "Fire", "It began.")
+    path = f"/v1/books/{book}/writes/{writes(client, book)[0]['id']}/undo"
+    assert client.post(path, headers={"If-Match": '"1"'}).status_code == 412
+    assert contents(client, book)["Fire"] == "It began."
+    assert client.post(path, headers={"If-Match": '"2"'}).status_code == 200
+
+
 def test_entries_do_not_hinder_each_other(client: TestClient, book: str) -> None:
     """W21: a write of one entry is undone whatever was written to another since."""
     model_writes(client, book, "The Salt Gate", "Shut.", handle=f"{book}-1")
