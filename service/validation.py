@@ -20,10 +20,10 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from service.lore.errors import FieldError, Invalid, UnreadableFile
+from service.lore.strict import MAX_INTEGER
 
 T = TypeVar("T")
 MAX_DEPTH = 200
-MAX_INTEGER = 2**53 - 1
 MAX_FLOAT = 1e300
 MAX_FAULTS = 100
 MISSING = "required field is missing"

@@ -15,7 +15,7 @@ from unicodedata import category
 from annotated_types import Ge, Le, MaxLen, MinLen
 
 from service.lore.at_most import AtMost
-from service.lore.strict import STRICT
+from service.lore.strict import STRICT, Whole
 from service.lore.trigger import EVERYWHERE, Channels, Trigger
 
 Tier = Literal["canon", "relevant"]
@@ -68,15 +68,15 @@ class Entry:
     extensions: Mapping[str, Any] = field(default_factory=dict)
     """What an imported file said that has no field here; kept and written back on export."""
 
-    id: Annotated[int, Ge(0)] = 0
+    id: Whole = 0
     """The service's: number from the book's own counter, never reused."""
     handle: str = ""
     """The service's: book id, `-`, entry id. The name under which a model fetches the entry."""
-    version: int = 0
+    version: Whole = 0
     """The service's: version of the book in which the entry last changed."""
-    position: int = 0
+    position: Whole = 0
     """The service's: place in the list order of the book, from 0."""
-    tokens: int = 0
+    tokens: Whole = 0
     """The service's: tokens of title and content as rendered, with the default tokenizer."""
     vectors: VectorState = "pending"
     """The service's: whether the entry can be found by meaning yet; `none`: entries of lorebooks never are."""
@@ -123,11 +123,11 @@ class EntryCounts:
 
     __pydantic_config__ = STRICT
 
-    entries: int = 0
-    enabled: int = 0
-    canon: int = 0
-    pending_vectors: int = 0
-    failed_vectors: int = 0
+    entries: Whole = 0
+    enabled: Whole = 0
+    canon: Whole = 0
+    pending_vectors: Whole = 0
+    failed_vectors: Whole = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,9 +136,9 @@ class BookTokens:
 
     __pydantic_config__ = STRICT
 
-    canon: int = 0
+    canon: Whole = 0
     """Tokens that go into every prompt."""
-    relevant: int = 0
+    relevant: Whole = 0
     tokenizer: str = ""
 
 
@@ -164,7 +164,7 @@ class Book:
 
     id: str = ""
     """The service's: a pronounceable word, unique in the store, never reused."""
-    version: int = 0
+    version: Whole = 0
     """The service's: counts the edits. Send it as `If-Match` to be refused rather than to overwrite."""
     counts: EntryCounts = EntryCounts()
     """The service's."""

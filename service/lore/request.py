@@ -10,7 +10,7 @@ from annotated_types import Ge, Le, MaxLen, MinLen
 from service.lore.at_most import AtMost
 from service.lore.limits import MAX_MESSAGES
 from service.lore.parts import Parts
-from service.lore.strict import OPEN, STRICT
+from service.lore.strict import OPEN, STRICT, Whole
 from service.lore.trigger import Generation, Name, Source
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
@@ -118,7 +118,7 @@ class RetrieveRequest:
     conversation: Annotated[str, MaxLen(200)] | None = None
     """The app's own id of the conversation; its attachments join last. It seeds chance, and lorebooks keep their state
     under it; null: no state is kept."""
-    turn: Annotated[int, Ge(0)] | None = None
+    turn: Whole | None = None
     """The caller's count, kept when a reply is regenerated; default: `messages_before` and the number of user
     messages that say something, so it grows for an app that posts a window and says where it begins."""
     response_id: Annotated[str, MaxLen(200)] | None = None
@@ -129,7 +129,7 @@ class RetrieveRequest:
     """Where the conversation takes place; null: nothing that is restricted to channels is in scope."""
     channel_parent: Name | None = None
     """The channel whose thread `channel` is."""
-    greeting: Annotated[int, Ge(0)] | None = None
+    greeting: Whole | None = None
     """Which greeting began the conversation, 0 for the first; null: unknown."""
     model: Annotated[str, MaxLen(200)] | None = None
     """Name of the language model that will read the prompt; it chooses the tokenizer."""
@@ -187,7 +187,7 @@ class FetchRequest:
     hosts: Annotated[tuple[str, ...], AtMost(32)] = ()
     books: Annotated[tuple[str, ...], AtMost(64)] = ()
     conversation: Annotated[str, MaxLen(200)] | None = None
-    max_tokens: Annotated[int, Ge(0)] | None = None
+    max_tokens: Whole | None = None
     """Tokens of all bodies together; null: the service's setting, which is also the most."""
     model: Annotated[str, MaxLen(200)] | None = None
     tokenizer: Annotated[str, MaxLen(200)] | None = None
