@@ -190,6 +190,8 @@ def _detail(error: Mapping[str, Any]) -> str:
             return MISSING
         case "value_error":
             return str(error["ctx"]["error"])
+        case "string_pattern_mismatch":  # AppId has the only pattern
+            return shown + "holds a line break or another control character"
         case "literal_error" | "enum" if shown:
             return shown.removesuffix(": ")  # the remedy lists what is right
         case "dataclass_type" | "dict_type" | "mapping_type":
@@ -206,6 +208,7 @@ _REMEDIES: Mapping[str, str] = {
     "less_than_equal": "send at most {le}",
     "string_too_short": "send {min_length} or more characters",
     "string_too_long": "shorten it to {max_length} characters",
+    "string_pattern_mismatch": "send it without control characters",
     "too_short": "send {min_length} or more",
     "too_long": "send at most {max_length}",
     "string_type": "send a string",

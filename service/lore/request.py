@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Le, MaxLen, MinLen
 
+from service.lore.app_ids import AppId
 from service.lore.at_most import AtMost
 from service.lore.limits import MAX_MESSAGES
 from service.lore.parts import Parts
@@ -115,13 +116,13 @@ class RetrieveRequest:
     """Ids of books to read without a host."""
     messages_before: Annotated[int, Ge(0), Le(1_000_000)] = 0
     """How many user and assistant messages precede the first one posted."""
-    conversation: Annotated[str, MaxLen(200)] | None = None
+    conversation: AppId | None = None
     """The app's own id of the conversation; its attachments join last. It seeds chance, and lorebooks keep their state
     under it; null: no state is kept."""
     turn: Whole | None = None
     """The caller's count, kept when a reply is regenerated; default: `messages_before` and the number of user
     messages that say something, so it grows for an app that posts a window and says where it begins."""
-    response_id: Annotated[str, MaxLen(200)] | None = None
+    response_id: AppId | None = None
     """The app's own id of the reply about to be written; what the model writes into a living book hangs on it."""
     names: Names | None = None
     """For macros, also in what tools show with the scope; null: they stay as written."""
@@ -186,7 +187,7 @@ class FetchRequest:
     """`scope.token` of a retrieval, instead of hosts, books and conversation."""
     hosts: Annotated[tuple[str, ...], AtMost(32)] = ()
     books: Annotated[tuple[str, ...], AtMost(64)] = ()
-    conversation: Annotated[str, MaxLen(200)] | None = None
+    conversation: AppId | None = None
     max_tokens: Whole | None = None
     """Tokens of all bodies together; null: the service's setting, which is also the most."""
     model: Annotated[str, MaxLen(200)] | None = None
@@ -204,7 +205,7 @@ class SearchRequest:
     """`scope.token` of a retrieval, instead of hosts, books and conversation."""
     hosts: Annotated[tuple[str, ...], AtMost(32)] = ()
     books: Annotated[tuple[str, ...], AtMost(64)] = ()
-    conversation: Annotated[str, MaxLen(200)] | None = None
+    conversation: AppId | None = None
     limit: Annotated[int, Ge(1), Le(50)] = 10
     cursor: str | None = None
     """`next_cursor` of the page before."""

@@ -164,7 +164,8 @@ class StateRow:
 
     __pydantic_config__ = STRICT
 
-    conversation: Key
+    conversation: Annotated[str, MaxLen(200)]
+    """Once any text was taken, "" as well."""
     turn: Large
     state: Mapping[str, Any]
     updated_at: Moment

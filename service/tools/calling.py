@@ -58,7 +58,8 @@ class ToolCall:
     scope: Token | None = None
     """`scope.token` of the retrieval; may be the bearer instead."""
     call_id: Annotated[str, MaxLen(200)] | None = None
-    """The vendor's id of the call: a write repeated with it, in the same reply, is done once."""
+    """The vendor's id of the call: a write repeated with it, in the same reply, is done once. "" is as null: a vendor
+    gave none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +133,7 @@ def run(
 ) -> CallAnswer:
     """Run a call in this scope; what the model did wrong comes back as a sentence it can act on."""
     prefix = PREFIX if name.startswith(PREFIX) else ""
-    caller = Caller(rt, scope, prefix, call_id)
+    caller = Caller(rt, scope, prefix, call_id or None)
     try:
         text, result = _tool(name.removeprefix(prefix), prefix)(caller, _object(arguments))
     except FAULTS_OF_A_MODEL as error:

@@ -247,3 +247,11 @@ def test_a_backup_without_a_past(intact: bytes, other: TestClient) -> None:
             del line["row"]["lineage"]
     restored(other, packed(given))
     assert len(ok(other.get("/v1/books"))["items"]) == 5
+
+
+@pytest.mark.parametrize("conversation", ["", "a\nb"])
+def test_a_state_under_an_odd_name(intact: bytes, other: TestClient, conversation: str) -> None:
+    """T13: a service that once took such names of conversations can be restored, with what it kept under them."""
+    restored(other, with_row("conversation_states", conversation=conversation)(lines(intact)))
+    states = [line["row"] for line in lines(saved(other)) if line.get("table") == "conversation_states"]
+    assert conversation in {state["conversation"] for state in states}

@@ -117,6 +117,14 @@ def test_a_repeated_call_writes_once(client: TestClient, book: str) -> None:
     assert "Fire" not in contents(client, book)
 
 
+def test_an_empty_call_id_is_none(client: TestClient, book: str) -> None:
+    """W20: a vendor that gives no ids of calls may be passed on as ""; each call then writes."""
+    token = scope(client, book, conversation=f"c-{book}")
+    for title in ("Fire", "Flood"):
+        assert not call_write(client, token, "", title=title, content="It began.")["is_error"]
+    assert len(writes(client, book)) == 2
+
+
 def test_the_log_is_narrowed_and_paged(client: TestClient, book: str) -> None:
     """W21: the history of an entry, a conversation or a reply, newest first, page by page."""
     for number, reply in enumerate(["r1", "r2", "r2"]):
