@@ -24,6 +24,8 @@ from service.lore.strict import MAX_INTEGER
 
 T = TypeVar("T")
 MAX_DEPTH = 200
+MAX_FILE_DEPTH = MAX_DEPTH + 20
+"""Of files: what came in at the most is in more objects in a backup and in an export, and has to come in again."""
 MAX_FLOAT = 1e300
 MAX_FAULTS = 100
 MISSING = "required field is missing"
@@ -60,31 +62,31 @@ def dump(value: object) -> Any:
     return adapter(type(value)).dump_python(value, mode="json")
 
 
-def parse_json(data: bytes) -> Any:
+def parse_json(data: bytes, deepest: int = MAX_DEPTH) -> Any:
     """JSON as strictly as a service needs it.
 
     Accepts UTF-8 with or without a byte-order mark. Raises `UnreadableFile` (fault `not_json` or `encoding`) when it is
     no JSON, `Invalid` when it is JSON that no store can keep: NaN, numbers beyond 2^53-1, lone surrogates, NUL,
-    nesting deeper than 200.
+    nesting deeper than `deepest`.
     """
     data = data.removeprefix(b"\xef\xbb\xbf")
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise _why_unreadable(data, str(error)) from None
-    if data.count(b"{") + data.count(b"[") > MAX_DEPTH or _SUSPECT.search(data):
-        check_storable(value)
+        raise _why_unreadable(data, str(error), deepest) from None
+    if data.count(b"{") + data.count(b"[") > deepest or _SUSPECT.search(data):
+        check_storable(value, deepest)
     return value
 
 
-def check_storable(value: object) -> None:
+def check_storable(value: object, deepest: int = MAX_DEPTH) -> None:
     """Raises `Invalid` when a JSON value holds what no store can keep."""
-    faults = _faults(value)
+    faults = _faults(value, deepest)
     if faults:
         raise Invalid(faults)
 
 
-def _why_unreadable(data: bytes, detail: str) -> UnreadableFile | Invalid:
+def _why_unreadable(data: bytes, detail: str, deepest: int) -> UnreadableFile | Invalid:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -94,7 +96,7 @@ def _why_unreadable(data: bytes, detail: str) -> UnreadableFile | Invalid:
     try:
         value = json.loads(text)
     except RecursionError:
-        return Invalid([FieldError(pointer="#", detail=f"nested deeper than {MAX_DEPTH}", remedy="flatten it")])
+        return Invalid([FieldError(pointer="#", detail=f"nested deeper than {deepest}", remedy="flatten it")])
     except json.JSONDecodeError as error:
         return UnreadableFile(
             f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}",
@@ -103,18 +105,18 @@ def _why_unreadable(data: bytes, detail: str) -> UnreadableFile | Invalid:
         )
     except ValueError:
         return Invalid([FieldError(pointer="#", detail="a number of thousands of digits", remedy="shorten it")])
-    faults = _faults(value) or [FieldError(pointer="#", detail=detail)]
+    faults = _faults(value, deepest) or [FieldError(pointer="#", detail=detail)]
     return Invalid(faults)
 
 
-def _faults(value: object) -> list[FieldError]:
+def _faults(value: object, deepest: int) -> list[FieldError]:
     """What a JSON value holds that cannot be stored or answered, the first hundred of it.
 
     Iterative, so that depth cannot exhaust the stack; a pointer is only spelled out where something is wrong.
     """
     found: list[FieldError] = []
     level: list[tuple[_Path | None, object]] = [(None, [value])]
-    for depth in range(MAX_DEPTH + 2):
+    for depth in range(deepest + 2):
         deeper: list[tuple[_Path | None, object]] = []
         for path, container in level:
             pairs = container.items() if isinstance(container, dict) else enumerate(container)  # type: ignore[arg-type]  # dict or list
@@ -131,7 +133,7 @@ def _faults(value: object) -> list[FieldError]:
             return found
         level = deeper
     path = level[0][0]
-    return [FieldError(pointer=_pointer(path), detail=f"nested deeper than {MAX_DEPTH}", remedy="flatten it"), *found]
+    return [FieldError(pointer=_pointer(path), detail=f"nested deeper than {deepest}", remedy="flatten it"), *found]
 
 
 _Path = tuple["_Path | None", object]

@@ -25,7 +25,7 @@ from service.lore.strict import STRICT
 from service.store import books, carrying
 from service.store.carried import CARRIED, Carried
 from service.store.engine import reading, writing
-from service.validation import parse_json, validate
+from service.validation import MAX_FILE_DEPTH, parse_json, validate
 
 FORMAT = "worldbook-backup"
 VERSION = 1
@@ -156,7 +156,7 @@ def _values(file: BinaryIO, longest: int) -> Iterator[tuple[int, Any, int]]:
         if len(line) > longest:
             raise TooLarge(f"line {number} is too long", limit=longest, remedy="Raise WORLDBOOK_MAX_IMPORT_BYTES.")
         try:
-            yield number, parse_json(line), len(line)
+            yield number, parse_json(line, MAX_FILE_DEPTH), len(line)
         except UnreadableFile as error:
             raise UnreadableFile(f"line {number}: {error.detail}", fault=error.fault, remedy=_DAMAGED) from None
         except Invalid as error:

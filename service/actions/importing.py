@@ -24,10 +24,13 @@ from service.lore.text import clean_line
 from service.store import books, vectors
 from service.store.engine import reading, writing
 from service.store.hosts import HostId, StoredAttachment
+from service.validation import MAX_DEPTH, check_storable
 
 Mode = Literal["append", "replace"]
 DEFAULT_NAME = "Imported book"
 MAX_NAME = 200
+MAX_KEPT_DEPTH = MAX_DEPTH + 10
+"""Between the depth of bodies and that of files: our own file has it in five more objects and lists."""
 _ENDING = re.compile(r"((\.worldbook)?\.(json|lorebook|scenario|story)|\.png|\.charx|\.byaf|\.jpe?g)$", re.IGNORECASE)
 
 
@@ -101,6 +104,7 @@ def import_book(
     limits = Limits(json=rt.settings.max_import_bytes, unpacked=rt.settings.max_unpacked_bytes)
     found = _titled(read(data, format, limits, target_dialect))
     book = found.book
+    _check_depth(book)
     if book is None:
         return _nothing(rt, found, into, mode)
     with writing(rt.engine) as conn:
@@ -137,6 +141,13 @@ def _dialect(rt: Runtime, book_id: str, wanted: Dialect | None) -> Dialect:
         fault = f"the book has the dialect {own} and keeps it"
         raise Invalid([FieldError(parameter="dialect", detail=fault, remedy=f"leave it out, or send {own}")])
     return own
+
+
+def _check_depth(book: Book | None) -> None:
+    """What has no field here is kept in `extensions`, deeper than in the file, and is to come back from an export."""
+    if book is not None:
+        kept = [entry.extensions for entry in book.entries or ()]
+        check_storable({"extensions": book.extensions, "entries": kept}, MAX_KEPT_DEPTH)
 
 
 def _check_size(rt: Runtime, data: bytes, dialect: Dialect | None) -> None:

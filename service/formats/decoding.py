@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from service.lore.errors import FieldError, Invalid, TooLarge, UnreadableFile
-from service.validation import check_storable, parse_json
+from service.validation import MAX_FILE_DEPTH, check_storable, parse_json
 
 MAX_CONTAINERS = 1_000_000
 """Lists and objects of a file: each takes fifty times its two bytes in memory, and no lorebook has so many."""
@@ -46,7 +46,8 @@ def decode(data: bytes) -> Decoded:
             actual=containers,
             remedy="Split the book.",
         )
-    parse_json(text)  # names every fault; the standard library then reads again, since it tells of repeated keys
+    # Names every fault; the standard library then reads again, since it tells of repeated keys.
+    parse_json(text, MAX_FILE_DEPTH)
     repeating: list[Repeating] = []
 
     def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

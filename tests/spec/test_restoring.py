@@ -342,3 +342,33 @@ def test_every_table_is_carried() -> None:
         "responses": {"owner_id"},
         "conversation_states": {"owner_id"},
     }
+
+
+def nested(depth: int, format: str) -> Any:
+    """A file whose lists and objects are `depth` deep, where that format keeps what it does not know."""
+    if format == "sillytavern":
+        return {"entries": {"0": {"comment": "Oru", "key": ["Oru"], "content": "Old.", "strange": listed(depth - 3)}}}
+    kept = {"extensions": {"x": listed(depth - 5)}} if format == "worldbook" else {"strange": listed(depth - 4)}
+    book = {"name": f"Deep {depth} {format}", "entries": [{"title": "Oru", "content": "Old.", **kept}]}
+    return {"format": "worldbook", "version": 1, "book": book}
+
+
+def listed(depth: int) -> Any:
+    return json.loads("[" * depth + "]" * depth)
+
+
+def test_what_is_nested_deep_comes_back(serving: Serving, other: Serving) -> None:
+    """F5, T13: whatever is taken, however deep it is, an export of it is imported and a backup with it restored."""
+    with serving() as client, other() as another:
+        for format in ("worldbook", "of a later version", "sillytavern"):
+            for depth in range(196, 226):
+                params = {"name": f"Deep {depth} {format}"}
+                file = json.dumps(nested(depth, format))
+                taken = client.post("/v1/books/import", params=params, content=file).status_code
+                assert taken == 201 if depth <= 205 else taken in (201, 422)
+        book = new_book(client, entry("Oru"))
+        ok(client.patch(f"/v1/books/{book}/entries/1", json={"extensions": {"x": listed(198)}}))
+        for each in ok(client.get("/v1/books", params={"limit": 200}))["items"]:
+            exported = client.get(f"/v1/books/{each['id']}/export").content
+            ok(another.post("/v1/books/import", params={"dry_run": True}, content=exported))
+        restored(another, saved(client))
