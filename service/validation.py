@@ -35,6 +35,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _SUSPECT = re.compile(rb"\\u0000|[0-9]{16}|[eE]\+?0*[1-9][0-9]{2}")
 """How a NUL is written, a number beyond 2^53, a number beyond 1e300; surrogates that are alone and NaN are no JSON to
 `orjson`."""
+_HUGE = re.compile(rb"[0-9]{20}")
+"""What may be an integer beyond 2^64, of which `orjson` makes a float."""
 
 
 @cache
@@ -76,6 +78,8 @@ def parse_json(data: bytes, deepest: int = MAX_DEPTH) -> Any:
         raise _why_unreadable(data, str(error), deepest) from None
     if data.count(b"{") + data.count(b"[") > deepest or _SUSPECT.search(data):
         check_storable(value, deepest)
+        if _HUGE.search(data):
+            check_storable(json.loads(data), deepest)
     return value
 
 

@@ -35,6 +35,13 @@ BAD = [
         "invalid-request",
         ["#/extensions/n"],
     ),
+    (
+        "I17 beyond 2^64",
+        b'{"name": "a", "extensions": {"n": 18446744073709551616}}',
+        422,
+        "invalid-request",
+        ["#/extensions/n"],
+    ),
     ("I16 lone surrogate", b'{"name": "\\ud83d"}', 422, "invalid-request", ["#/name"]),
     (
         "I16 lone surrogate in a key",
@@ -81,6 +88,7 @@ TEXTS = st.lists(PIECES).map(lambda pieces: f'"{"".join(pieces)}"')
 @given(NUMBERS | DEPTHS | TEXTS)
 @example("9007199254740992")
 @example("-9007199254740992")
+@example("18446744073709551616.0")
 @example("1e0301")
 @example("999999999999999.9e99")
 def test_nothing_that_cannot_be_kept_is_overlooked(written: str) -> None:
@@ -93,6 +101,16 @@ def test_nothing_that_cannot_be_kept_is_overlooked(written: str) -> None:
             parse_json(data)
     else:
         assert parse_json(data) == orjson.loads(data)
+
+
+@pytest.mark.parametrize("written", ["18446744073709551616", "-99999999999999999999999", "1" * 300])
+def test_no_integer_becomes_a_float(written: str) -> None:
+    """I17: an integer that is too large is refused, not rounded; the same digits in a text or a fraction are kept."""
+    with pytest.raises(Invalid) as caught:
+        parse_json(b'{"n": %s}' % written.encode())
+    assert [(each.pointer, each.detail) for each in caught.value.errors] == [("#/n", "integer beyond 2^53-1")]
+    for kept in (f'"{written}"', f"0.{written.removeprefix('-')}"):
+        parse_json(b'{"n": %s}' % kept.encode())
 
 
 def test_a_byte_order_mark_is_accepted(client: TestClient) -> None:
