@@ -70,4 +70,5 @@ def after(cursor: str | None, sort: str, *kinds: type) -> tuple[Any, ...] | None
 
 
 def _write(sort: str, keys: Sequence[object]) -> str:
-    return base64.urlsafe_b64encode(json.dumps([sort, *keys]).encode()).decode()
+    # Escapes of what is not ASCII would make a cursor of a long name too long to be taken again.
+    return base64.urlsafe_b64encode(json.dumps([sort, *keys], ensure_ascii=False).encode()).decode()

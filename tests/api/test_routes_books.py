@@ -49,6 +49,17 @@ def test_books_are_listed_in_pages(service: Callable[..., TestClient]) -> None:
     assert [book["name"] for book in newest] == ["e"]
 
 
+def test_the_page_behind_a_long_name(service: Callable[..., TestClient]) -> None:
+    """A cursor is taken again whatever name it holds: 200 characters, each of four bytes."""
+    client = service()
+    for last in "\U0001f30a\U0001f30b\U0001f30c":
+        client.post("/v1/books", json={"name": "\U0001f30a" * 199 + last})
+    first = client.get("/v1/books", params={"limit": 1}).json()
+    second = client.get("/v1/books", params={"limit": 1, "cursor": first["next_cursor"]})
+    assert second.status_code == 200, second.text
+    assert second.json()["items"][0]["name"].endswith("\U0001f30b")
+
+
 def test_what_was_read_can_be_sent_back(client: TestClient, new_book: NewBook) -> None:
     """A book as it was read is accepted as a patch and as a new book: what is the service's is ignored."""
     book = client.get(f"/v1/books/{new_book('Oru')['id']}").json()
