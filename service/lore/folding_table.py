@@ -35,7 +35,7 @@ REMOVED: Final = frozenset(map(chr, _ARABIC_MARKS + _HEBREW_POINTS + _WITHOUT_WI
 INVISIBLE: Final = REMOVED | TAGS | {ZWJ, "\u200c"}
 """Folds to nothing, except that joiners and tags hold an emoji sequence together."""
 
-_LETTERS = {ord(c): "'" for c in "‘’‛ʻʼ"} | {ord("ı"): "i", ord("ٱ"): "ا"}
+_LETTERS = {ord(c): "'" for c in "‘’‛ʻʼ׳"} | {0x2010: "-", ord("ı"): "i", ord("ٱ"): "ا"}
 _ALEF_MARKS = "\u0653\u0654\u0655"
 _STRESS = "\u0301"
 _LONGEST = 32

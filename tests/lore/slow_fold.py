@@ -23,7 +23,7 @@ _PICTOGRAPH = regex.compile(r"[\U0001f000-\U0001faff↔]")
 _LATIN_OR_GREEK = regex.compile(r"[\p{L}--[\p{Lm}ℲⅎↃ]&&[\p{Latin}\p{Greek}]]", regex.V1)  # but the symbols among them
 _CYRILLIC = regex.compile(r"\p{Cyrillic}")
 _ENCLOSED_NUMBER = regex.compile(r"[\p{No}&&[\u2460-\u24ff\u3200-\u32ff\U0001f100-\U0001f10f]]", regex.V1)
-_APOSTROPHE = regex.compile(r"[\u2018\u2019\u201b\u02bb\u02bc]")
+_APOSTROPHE = regex.compile(r"[\u2018\u2019\u201b\u02bb\u02bc\u05f3]")
 
 
 def _vanishes(character: str) -> bool:
@@ -86,7 +86,7 @@ def _fold_one(cluster: str) -> str:
     text = unicodedata.normalize("NFD", _visible(cluster)[:32])
     text = "".join(_compatibility_form(c) for c in text)
     text = unicodedata.normalize("NFD", text)
-    text = _APOSTROPHE.sub("'", text).replace("ı", "i").replace("ٱ", "ا")
+    text = _APOSTROPHE.sub("'", text).replace("\u2010", "-").replace("ı", "i").replace("ٱ", "ا")
     kept, base = "", " "
     for character in text:
         if not _MARK.match(character):
