@@ -131,9 +131,9 @@ def _whole_words(text: str, found: list[tuple[int, int, int]]) -> list[tuple[int
     last = len(text)
     kept = []
     for pattern, start, end in found:
-        if end < last and _same_word(text[end - 1 : end + 1]):
+        if end < last and _same_word(text[end - 1 : end + 1]) and not _emphasised(text, end - 1, 1):
             continue
-        if start and _same_word(text[start - 1 : start + 1]) and not _after_proclitic(text, start):
+        if start and _same_word(text[start - 1 : start + 1]) and not _may_begin(text, start):
             continue
         kept.append((start, -end, pattern))
     return kept
@@ -168,6 +168,25 @@ def _script(character: str) -> str | None:
     script = name.removeprefix("COMBINING ").partition(" ")[0]
     inherited = script != name.partition(" ")[0] and script not in _UNSPACED
     return _EVERY_SCRIPT if inherited else script
+
+
+def _may_begin(text: str, start: int) -> bool:
+    """Whether an alias may begin inside a word here."""
+    return _after_proclitic(text, start) or _emphasised(text, start, -1)
+
+
+def _emphasised(text: str, edge: int, step: int) -> bool:
+    """Whether nothing but underscores stands between the outermost letter of an alias and where the word ends there.
+
+    Markdown writes emphasis so: `_Elara_`.
+    """
+    at = edge + step
+    # An alias that ends with underscores itself would have them counted at each of its hits in a long line of them.
+    if text[at] != "_" or text[edge] == "_":
+        return False
+    while 0 <= at < len(text) and text[at] == "_":
+        at += step
+    return not 0 <= at < len(text) or not _same_word(f"_{text[at]}" if step > 0 else f"{text[at]}_")
 
 
 def _after_proclitic(text: str, start: int) -> bool:
