@@ -41,15 +41,18 @@ def skip_and_continue(costs: Sequence[Cost], limit: int, used: int = 0, spent: b
 
 
 def lowest_falls(costs: Sequence[Cost], limit: int, used: int = 0, spent: bool = False) -> Cut:
-    """They fall one by one, the first considered first, until the rest fits."""
+    """They fall one by one, the first considered first, until the rest fits.
+
+    What was left for one is what all after it leave.
+    """
     used += sum(cost.size for cost in costs)
-    fallen = []
+    left = {}
     for cost in costs:
         if used <= limit:
             break
         used -= cost.size
-        fallen.append(cost.place)
-    return Cut(dict.fromkeys(fallen, limit - used), used, spent)
+        left[cost.place] = limit - used
+    return Cut(left, used, spent)
 
 
 def stops_at_the_limit(costs: Sequence[Cost], limit: int, used: int = 0, spent: bool = False) -> Cut:

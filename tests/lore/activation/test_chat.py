@@ -144,6 +144,7 @@ def test_who_falls(rows: list[tuple[str, int, int, int]], stay: list[str]) -> No
     assert turn.titles == stay
     fallen = [title for title, *_ in rows if title not in stay]
     assert all(turn.traces[title].status == "cut" for title in fallen)
+    assert all(turn.reason(title).left < size for title, size, *_ in rows if title in fallen)
     assert turn.answer.budgets[0].used == sum(size for title, size, *_ in rows if title in stay)
 
 
