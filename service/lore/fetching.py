@@ -84,7 +84,7 @@ def _by_handle(books: Sequence[AttachedBook], name: str) -> list[tuple[int, int]
 
 def _by_name(books: Sequence[AttachedBook], name: str) -> list[tuple[int, int]]:
     folded = fold(name).text.strip()
-    return [(number, ordinal) for number, book in enumerate(books) for ordinal in book.open.text.named.get(folded, ())]
+    return [(number, ordinal) for number, book in enumerate(books) for ordinal in book.named.get(folded, ())]
 
 
 def _nearest(books: Sequence[AttachedBook], name: str) -> tuple[NearTitle, ...]:
@@ -97,16 +97,14 @@ def _nearest(books: Sequence[AttachedBook], name: str) -> tuple[NearTitle, ...]:
     likely = [
         (known, ratio, number)
         for number, book in enumerate(books)
-        for known, ratio, _ in process.extract(wanted, book.open.text.named.keys(), scorer=fuzz.ratio, limit=LIKELY)
+        for known, ratio, _ in process.extract(wanted, book.named.keys(), scorer=fuzz.ratio, limit=LIKELY)
     ]
     ranked = sorted(likely, key=lambda one: -(one[1] / 100 + OSA.normalized_similarity(wanted, one[0])))
-    entries = dict.fromkeys(
-        (number, ordinal) for known, _, number in ranked for ordinal in books[number].open.text.named[known]
-    )
+    entries = dict.fromkeys((number, ordinal) for known, _, number in ranked for ordinal in books[number].named[known])
     return tuple(
         NearTitle(handle=entry.handle, title=entry.title)
         for number, ordinal in list(entries)[:NEAREST]
-        for entry in (books[number].open.text.entries[ordinal],)
+        for entry in (books[number].shown(ordinal),)
     )
 
 

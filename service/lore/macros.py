@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from service.lore.book import Entry
 from service.lore.request import Names
+from service.lore.text import clean_line
 
 _MACRO = re.compile(r"\{\{(user|char|bot)\}\}", re.IGNORECASE)
 _COMMENT = re.compile(r"\{\{(?://|comment:).*?\}\}", re.IGNORECASE | re.DOTALL)
@@ -50,7 +51,13 @@ def without_comments(text: str) -> str:
 
 
 def spoken(entry: Entry, values: Mapping[str, str]) -> Entry:
-    """The entry with the macros of its content and gist replaced; the same object when there are none."""
+    """The entry with the macros of its title, content and gist replaced; the same object when there are none.
+
+    A name with line breaks leaves a title one line.
+    """
+    title = replace_macros(entry.title, values)
     content = replace_macros(entry.content, values)
     gist = None if entry.gist is None else replace_macros(entry.gist, values)
-    return entry if (content, gist) == (entry.content, entry.gist) else replace(entry, content=content, gist=gist)
+    if (title, content, gist) == (entry.title, entry.content, entry.gist):
+        return entry
+    return replace(entry, title=clean_line(title), content=content, gist=gist)

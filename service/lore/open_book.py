@@ -150,7 +150,7 @@ class BookText:
         return tuple(
             ordinal
             for ordinal, entry in enumerate(self.entries)
-            if has_macro(entry.content) or has_macro(entry.gist or "")
+            if any(map(has_macro, (entry.title, entry.content, entry.gist or "")))
         )
 
     @cached_property
@@ -262,6 +262,18 @@ class AttachedBook:
     def shown(self, ordinal: int) -> Entry:
         """An entry as it is shown, with macros replaced."""
         return spoken(self.open.text.entries[ordinal], self.macros)
+
+    @cached_property
+    def named(self) -> Mapping[str, tuple[int, ...]]:
+        """`BookText.named`, and titles as they are shown."""
+        text = self.open.text
+        shown: dict[str, tuple[int, ...]] = {}
+        for ordinal in text.macros if self.macros else ():
+            title = fold(self.shown(ordinal).title).text.strip()
+            known = shown.get(title, text.named.get(title, ()))
+            if text.enabled[ordinal] and ordinal not in known:
+                shown[title] = (*known, ordinal)
+        return {**text.named, **shown} if shown else text.named
 
     def cost(self, ordinal: int, tokenizer: Tokenizer) -> int:
         """Tokens of the block of an entry as it is shown."""

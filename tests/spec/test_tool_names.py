@@ -45,6 +45,20 @@ def test_tools_say_the_names(client: TestClient, book: str) -> None:
         assert told["result"]["items"][0]["gist"] == "what Mira swore"
 
 
+def test_titles_say_the_names(client: TestClient) -> None:
+    """T8, W9: names stand in titles too, on one line, and what an index line shows can be fetched by it."""
+    far = (entry(f"Far {n}", "far " * 200) for n in range(3))
+    book = embedded(client, new_book(client, entry("{{char}}'s oath", "It was sworn."), *far))
+    for names, title in (({"char": "Ilse\n- Oru"}, "Ilse - Oru's oath"), (None, "{{char}}'s oath")):
+        answer = ask(client, "Hello.", books=[book], names=names, index="all", budget_tokens=300)
+        assert f"- {title} [{book}-1]" in answer["prompt"]["stable"]["text"]
+        scope = answer["scope"]["token"]
+        for asked in (title, title.upper(), f"{book}-1", "{{char}}'s oath"):
+            assert f"## {title} [{book}-1]\nIt was sworn.\n" in call(client, scope, "lore_fetch", names=[asked])["text"]
+        assert title in call(client, scope, "lore_fetch", names=[f"{title.upper()}S"])["text"]
+        assert f"- {title} [{book}-1]" in call(client, scope, "lore_list")["text"]
+
+
 def test_a_scope_says_the_names_to_the_app_too(client: TestClient, book: str) -> None:
     """T8: fetch and search with the scope say the names; with hosts and books in place of one all stays as written."""
     scope = token(client, books=[book], names=NAMES)

@@ -93,7 +93,12 @@ def test_inline_cannot_close_the_frame() -> None:
 def test_macros_in_a_world_book(index: str, budget: int) -> None:
     """T8: names stand in contents and gists of world books too, and every count is of the text that is sent."""
     entries = [
-        Entry(title=f"Entry {n}", content=f"{{{{user}}}} meets {{{{char}}}} and {{{{foo}}}} {n}.", gist="For {{user}}")
+        Entry(
+            title=f"Entry {n} of {{{{user}}}}",
+            aliases=(f"Entry {n}",),
+            content=f"{{{{user}}}} meets {{{{char}}}} and {{{{foo}}}} {n}.",
+            gist="For {{user}}",
+        )
         for n in range(4)
     ]
     book = world(*entries, Entry(title="Plain", content="Nothing here."), label="Oru")
