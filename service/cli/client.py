@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from service.cli.failures import Failure, Problem, plainly
+from service.cli.failures import Failure, Problem, another_kind, body_of, plainly
 
 if TYPE_CHECKING:
     import httpx
@@ -71,7 +71,7 @@ class Client:
     ) -> Any:
         """The body of the answer. Parameters that are None are left out. Raises `Problem`."""
         response = self.send(method, path, json=json, params=params, headers=headers, files=files)
-        return response.json() if response.content else None
+        return body_of(response) if response.content else None
 
     def send(
         self, method: str, path: str, *, params: Mapping[str, Any] | None = None, **options: Any
@@ -85,11 +85,13 @@ class Client:
         return response
 
     def download(self, path: str, file: IO[bytes]) -> None:
-        """The answer into a file, piece by piece over a network, however long that takes."""
+        """The answer, which is lines of JSON, into a file, piece by piece over a network, however long that takes."""
         with self._reaching(), self.http.stream("GET", path, timeout=None) as response:
             if response.is_error:
                 response.read()
                 raise Problem.of(response)
+            if not response.headers.get("Content-Type", "").startswith("application/x-ndjson"):
+                raise another_kind(response)
             for piece in response.iter_bytes():
                 file.write(piece)
 
@@ -130,7 +132,11 @@ def connected(url: str | None, *, model: bool) -> Iterator[Client]:
             import httpx
 
             if url is not None:
-                return stack.enter_context(httpx.Client(base_url=url, timeout=TIMEOUT_SECONDS))
+                try:
+                    return stack.enter_context(httpx.Client(base_url=url, timeout=TIMEOUT_SECONDS))
+                except httpx.InvalidURL as error:
+                    remedy = "Correct it in --url or WORLDBOOK_URL; for example http://127.0.0.1:8420."
+                    raise Failure(f"'{url}' is no address: {error}", remedy=remedy) from None
             stack.enter_context(_quiet())
             host = stack.enter_context(hosted(load=None if model else _no_model))
             http = stack.enter_context(in_process(host))

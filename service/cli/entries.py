@@ -6,7 +6,7 @@ import re
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 
@@ -28,9 +28,7 @@ def _fields(command: Callable[..., None]) -> Callable[..., None]:
         (
             click.option("--title", help="A short noun phrase."),
             click.option("--content", help="The lore."),
-            click.option(
-                "--file", "source", type=click.File(encoding="utf-8"), help="Its content from a file, - is stdin."
-            ),
+            click.option("--file", "source", type=click.File("rb"), help="Its content from a file, - is stdin."),
             click.option("--alias", "aliases", multiple=True, help="Another name; repeat it. Replaces all."),
             click.option("--gist", help="One sentence for the index."),
             click.option("--canon", "tier", flag_value="canon", help="Into every prompt."),
@@ -58,7 +56,7 @@ def _given(source: Any, content: str | None, aliases: tuple[str, ...], **fields:
     if source is not None:
         if content is not None:
             raise click.UsageError("Give --content or --file, not both.")
-        content = source.read()
+        content = _text(source)
     trigger = {name: value for name in form.TRIGGER if (value := fields.pop(name)) not in (None, ())}
     given = {name: value for name, value in {**fields, "content": content}.items() if value is not None}
     if trigger:
@@ -68,6 +66,16 @@ def _given(source: Any, content: str | None, aliases: tuple[str, ...], **fields:
     if given.get("gist") == "":
         given["gist"] = None
     return given
+
+
+def _text(source: BinaryIO) -> str:
+    """A file as lore, with the line ends of a text. Raises `Failure` when it is no UTF-8."""
+    try:
+        text = source.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        name = getattr(source, "name", "the file")
+        raise Failure(f"{name} is not UTF-8 at byte {error.start}", remedy="Save it as UTF-8.") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _check_fit(given: Mapping[str, Any], lorebook: bool) -> None:

@@ -55,6 +55,22 @@ class Problem(Failure):
         return cls(response.status_code, body)
 
 
+def body_of(response: httpx.Response) -> Any:
+    """The JSON that the service answered. Raises `Failure` when something else answers there."""
+    try:
+        return response.json()
+    except ValueError:
+        raise another_kind(response) from None
+
+
+def another_kind(response: httpx.Response) -> Failure:
+    """What to say when an answer is none of the service's."""
+    return Failure(
+        f"{response.request.url} answered something else; that is no Worldbook service",
+        remedy="Correct the address, --url or WORLDBOOK_URL.",
+    )
+
+
 @contextmanager
 def naming(names: Mapping[str, str]) -> Iterator[None]:
     """Faults at a place that has a name here, an option or a line of a form, are told by that name.

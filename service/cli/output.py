@@ -19,8 +19,8 @@ _CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "\N{REP
 
 
 def visible(text: str) -> str:
-    """Text without what a terminal would obey."""
-    return text.translate(_CONTROLS)
+    """Text without what a terminal would obey; a line end of Windows is a line end."""
+    return text.replace("\r\n", "\n").translate(_CONTROLS)
 
 
 def say(text: str = "", *, aside: bool = False) -> None:

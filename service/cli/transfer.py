@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import click
 
 from service.cli.client import Client
-from service.cli.failures import Failure, naming
+from service.cli.failures import Failure, body_of, naming
 from service.cli.options import as_json, book_id, host_path, on_service
 from service.cli.output import console, print_json, say
 
@@ -87,7 +87,7 @@ def import_file(client: Client, data: bytes, file_name: str, *, to: str = "/v1/b
     """Send a file, which may have no name; the report."""
     name = file_name.rpartition("/")[2]
     sent = {"files": {"file": (name, data)}} if name else {"content": data}
-    return client.send("POST", to, params=options, **sent).json()
+    return body_of(client.send("POST", to, params=options, **sent))
 
 
 def show_report(report: Mapping[str, Any], *, dry_run: bool = False) -> None:

@@ -9,9 +9,10 @@ from tempfile import NamedTemporaryFile
 from typing import BinaryIO
 
 import click
+from click.core import ParameterSource
 
 from service.cli.client import Client, configured, connected
-from service.cli.failures import Failure, plainly
+from service.cli.failures import Failure, body_of, plainly
 from service.cli.options import on_service
 from service.cli.output import console, say
 
@@ -31,6 +32,10 @@ def backup(file: Path, ndjson: bool, url: str | None) -> None:
     if ndjson:
         _download(file, url)
         return
+    if url is not None:
+        if click.get_current_context().get_parameter_source("url") is not ParameterSource.ENVIRONMENT:
+            raise click.UsageError("--url is for --ndjson; without it, the database of this machine is copied.")
+        say(f"WORLDBOOK_URL is set, but not {url}, the database of this machine is copied; see --ndjson.", aside=True)
     with plainly():
         write(configured(), file)
     say(f"Wrote {file}. To go back to it: stop the service and put it in place of the database.")
@@ -61,7 +66,7 @@ def restore(client: Client, file: BinaryIO) -> None:
     else, nothing is restored.
     """
     headers = {"Content-Type": "application/x-ndjson"}
-    report = client.send("POST", "/v1/restore", content=file, headers=headers, timeout=None).json()
+    report = body_of(client.send("POST", "/v1/restore", content=file, headers=headers, timeout=None))
     for table in ("books", "entries", "hosts", "attachments"):
         say(f"{report['restored'][table]} {table} restored, {report['present'][table]} there already")
 

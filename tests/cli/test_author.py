@@ -75,6 +75,16 @@ def test_content_from_stdin(worldbook: Worldbook, handles: list[str]) -> None:
     assert entry(worldbook, handles[2])["content"] == "She counts\nthe tides."
 
 
+def test_content_from_a_file(worldbook: Worldbook, handles: list[str], tmp_path: Path) -> None:
+    """A byte-order mark is no lore, and a file in another encoding is told as such."""
+    file = tmp_path / "lore.txt"
+    file.write_bytes("\ufeffA café.\r\nA pier.".encode())
+    worldbook("entries", "edit", handles[2], "--file", str(file))
+    assert entry(worldbook, handles[2])["content"] == "A café.\nA pier."
+    file.write_bytes("A café.".encode("latin-1"))
+    assert f"{file} is not UTF-8 at byte 5" in worldbook("entries", "edit", handles[2], "--file", str(file), code=1).err
+
+
 def test_edit_in_the_editor(worldbook: Worldbook, handles: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Without options the entry opens as a text in the author's editor; what is saved there is stored."""
     monkeypatch.setattr(click, "edit", lambda text, **_: text.replace("It rings", "It tolls"))

@@ -97,6 +97,7 @@ def test_unknown_reason_is_named() -> None:
         ("two\nlines\tand a tab", "two\nlines\tand a tab"),
         ("塩の門 🜁 é", "塩の門 🜁 é"),
         ("\r\x08\x7f", "���"),
+        ("two\r\nlines\r\n", "two\nlines\n"),
     ],
 )
 def test_lore_cannot_command_the_terminal(text: str, shown: str) -> None:

@@ -196,6 +196,9 @@ def test_backup(worldbook: Worldbook, coast: str, tmp_path: Path, monkeypatch: p
     copy.parent.mkdir()
     worldbook("backup", str(copy))
     assert "is there already" in worldbook("backup", str(copy), code=1).err
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("WORLDBOOK_URL", "http://127.0.0.1:9")
+        assert "the database of this machine is copied" in worldbook("backup", str(tmp_path / "again.db")).err
     monkeypatch.setenv("WORLDBOOK_DATA_DIR", str(copy.parent))
     assert worldbook("books", "list", "--json").json == before
 

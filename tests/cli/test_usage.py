@@ -76,6 +76,7 @@ def test_version(worldbook: Worldbook) -> None:
         (("retrieve", "--book", "x"), "Nothing was said"),
         (("retrieve", "-m", "hello"), "Nothing to read"),
         (("books", "list", "--url", "localhost:8420"), "is no address"),
+        (("backup", "x.db", "--url", "http://127.0.0.1:9"), "--url is for --ndjson"),
         (("import", "-", "--mode", "replace"), "--mode needs --into"),
         (("import", "-", "--name", "x", "--into", "y"), "--name is for a new book"),
         (("books", "edit", "x"), "Nothing to change"),
@@ -135,6 +136,47 @@ def test_another_kind_of_service(worldbook: Worldbook) -> None:
         Thread(target=other.serve_forever, daemon=True).start()
         try:
             ran = worldbook("books", "list", "--url", f"http://127.0.0.1:{other.server_port}", code=1)
+        finally:
+            other.shutdown()
+    assert "that is no Worldbook service" in ran.err
+
+
+@pytest.mark.parametrize("url", ["http://localhost:port", "http://[::1"])
+def test_an_address_that_is_none(worldbook: Worldbook, url: str) -> None:
+    """An address that cannot be one is told with what to do."""
+    ran = worldbook("books", "list", "--url", url, code=1)
+    assert f"'{url}' is no address" in ran.err
+    assert "WORLDBOOK_URL" in ran.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("books", "list"), ("import", "{file}"), ("restore", "{file}"), ("backup", "--ndjson", "{file}.lines")],
+    ids=str,
+)
+def test_a_page_where_the_service_should_be(worldbook: Worldbook, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """A web page that answers in place of the service is told as such."""
+    file = tmp_path / "x.json"
+    file.write_text("{}")
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<html>Hello.</html>")
+
+        def do_POST(self) -> None:
+            self.do_GET()
+
+        def log_message(self, *_: object) -> None:
+            """Nothing to tell."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as other:
+        Thread(target=other.serve_forever, daemon=True).start()
+        given = [each.format(file=file) for each in arguments]
+        try:
+            ran = worldbook(*given, "--url", f"http://127.0.0.1:{other.server_port}", code=1)
         finally:
             other.shutdown()
     assert "that is no Worldbook service" in ran.err
