@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge, Le, MinLen
+from annotated_types import Ge, Le, MaxLen, MinLen
 from fastapi import Body, Query
 from pydantic import PlainValidator
 from starlette.responses import Response
@@ -76,6 +76,16 @@ class Added:
     items: tuple[Entry, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class ListedEntry(Entry):
+    """An entry in a list, which may leave its content out."""
+
+    __pydantic_config__ = STRICT
+
+    content: Annotated[str, MaxLen(100_000)] = ""
+    """The lore, with `content=true`; else ""."""
+
+
 def _one_or_many(value: object) -> tuple[Entry, ...]:
     # Apart, so that a fault is told once, with a pointer into what was sent.
     if isinstance(value, list):
@@ -96,7 +106,11 @@ OneOrMany = Annotated[
 ]
 
 
-@router.get("/v1/books/{book}/entries", responses=answering(200, examples.ENTRIES, "not-found", "invalid-request"))
+@router.get(
+    "/v1/books/{book}/entries",
+    response_model=Page[ListedEntry],
+    responses=answering(200, examples.ENTRIES, "not-found", "invalid-request"),
+)
 def list_entries(
     runtime: Rt,
     book_id: BookId,
@@ -112,9 +126,9 @@ def list_entries(
     content: Annotated[bool, Query(description='With the content of each; else it is "".')] = False,
     limit: Limit = 50,
     cursor: Cursor = None,
-) -> Page[Entry]:
+) -> Response:
     """The entries of a book, page by page, with their total."""
-    return editing_entries.list_entries(
+    page = editing_entries.list_entries(
         runtime,
         book_id,
         enabled=enabled,
@@ -126,6 +140,7 @@ def list_entries(
         limit=limit,
         cursor=cursor,
     )
+    return as_json(page)
 
 
 @router.post(

@@ -56,7 +56,11 @@ UploadOnce = Annotated[Once, Depends(_upload_once)]
     response_model=ImportReport,
     responses={
         **answering(201, examples.IMPORTED, *_READ, "name-taken", *_KEPT),
-        200: {"description": "Nothing was written: a dry run, or a card without a book."},
+        200: {
+            "model": ImportReport,
+            "description": "Nothing was written: a dry run, or a card without a book.",
+            "content": {"application/json": {"example": examples.DRY_RUN}},
+        },
     },
     openapi_extra=UPLOAD_BODY,
 )

@@ -47,6 +47,7 @@ EXAMPLES: dict[str, Any] = {
     "BATCH": entries.Batch,
     "ORDER": entries.Order,
     "ORDERED": Ordered,
+    "ENTRIES": Page[entries.ListedEntry],
     "WRITE": Write,
     "WRITES": Page[Write],
     "UNDONE": Write,
@@ -73,6 +74,7 @@ EXAMPLES: dict[str, Any] = {
     "CALL": ToolCall,
     "CALLED": CallAnswer,
     "IMPORTED": ImportReport,
+    "DRY_RUN": ImportReport,
     "IMPORTED_INTO": ImportReport,
     "EXPORTED": ExportReport,
     "LIMITS": about.Limits,
@@ -99,7 +101,7 @@ FOUND: dict[str, Any] = {
     if name.isupper() and not name.startswith("_")
 }
 """Every example there is, by name."""
-BY_HAND = {"MESSAGES", "BOOK_PATCH", "ENTRY_PATCH", "ENTRIES"}
+BY_HAND = {"MESSAGES", "BOOK_PATCH", "ENTRY_PATCH"}
 """Examples that are tested as part of another, or below."""
 
 
@@ -224,6 +226,21 @@ def test_the_contract_has_every_route_of_the_application(client: TestClient, con
     }
     documented = {tuple(name.split(" ", 1)) for name, _ in operations(contract)}
     assert routes - documented == {("GET", "/"), ("GET", "/docs")}
+
+
+def test_a_list_may_leave_contents_out(client: TestClient, contract: dict[str, Any]) -> None:
+    """An entry of a list without contents is what the contract says it is; what is written needs a content."""
+    schemas = contract["components"]["schemas"]
+    assert "minLength" not in schemas["ListedEntry"]["properties"]["content"]
+    assert schemas["Entry"]["properties"]["content"]["minLength"] == 1
+    book = client.post("/v1/books", json={"name": "Listed", "entries": [{"title": "t", "content": "c"}]}).json()["id"]
+    validate(Page[entries.ListedEntry], client.get(f"/v1/books/{book}/entries").json())
+
+
+def test_an_import_that_wrote_nothing_has_a_schema(contract: dict[str, Any]) -> None:
+    """The report of a dry run is of the same type as that of an import."""
+    answer = contract["paths"]["/v1/books/import"]["post"]["responses"]["200"]
+    assert answer["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/ImportReport"}
 
 
 def test_fields_are_described(contract: dict[str, Any]) -> None:

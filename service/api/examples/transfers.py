@@ -22,6 +22,7 @@ IMPORTED: dict[str, Any] = {
     ],
     "pending_vectors": 91,
 }
+DRY_RUN: dict[str, Any] = {**IMPORTED, "book": {**IMPORTED["book"], "id": None}}
 IMPORTED_INTO: dict[str, Any] = {
     **IMPORTED,
     "book": {"id": "bakiru", "version": 42, "name": "Salt Coast", "dialect": "world"},
