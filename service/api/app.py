@@ -99,14 +99,6 @@ def create_app(settings: Settings, *, load: Callable[[], Embedder] | None = None
     app.mount("/docs/static", documenting.docs_files())
     documenting.describe(app)
     handle_errors(app)
-    if settings.cors_origins:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=settings.cors_origins,
-            allow_methods=["*"],
-            allow_headers=["*"],
-            expose_headers=EXPOSED,
-        )
     app.add_middleware(
         Gate,
         allowed_hosts=settings.allowed_hosts,
@@ -114,6 +106,15 @@ def create_app(settings: Settings, *, load: Callable[[], Embedder] | None = None
         most_waiting=settings.max_waiting,
         longest_wait=settings.max_wait,
     )
+    if settings.cors_origins:
+        # Around the gate: else no page could read its refusals, and when to come back.
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.cors_origins,
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=EXPOSED,
+        )
     return app
 
 

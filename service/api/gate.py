@@ -35,7 +35,7 @@ def new_request_id() -> str:
 
 
 class Gate:
-    """ASGI middleware, outermost.
+    """ASGI middleware around the application; only the one that adds CORS headers is further out.
 
     Paths are matched as they were sent, still percent-encoded, so that the key of a host may hold a slash.
     """

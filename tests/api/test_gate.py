@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.actions import editing_books
 from service.api.gate import Gate, new_request_id
+from service.api.refusals import Overloaded
 
 ORIGIN = "https://evil.example"
 
@@ -103,6 +104,21 @@ def test_named_origins_may_read_and_write(service: Callable[..., TestClient]) ->
     assert preflight.status_code == 200
     assert "PATCH" in preflight.headers["access-control-allow-methods"]
     assert client.post("/v1/books", json={"name": "b"}, headers={"Origin": ORIGIN}).status_code == 403
+
+
+def test_named_origins_may_read_refusals(service: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page of a named origin can read why it was refused, what failed, and when to come back."""
+    client = service(cors_origins=["https://app.example"])
+    origin = {"Origin": "https://app.example"}
+    answers = [client.get("/v1/books", headers={**origin, "Host": "evil.example"})]
+    monkeypatch.setattr("service.actions.editing_books.list_books", lambda *_, **__: 1 / 0)
+    answers.append(client.get("/v1/books", headers=origin))
+    monkeypatch.setattr("service.api.queueing.enter", lambda **_: Overloaded("busy"))
+    answers.append(client.get("/v1/books", headers=origin))
+    assert [answer.status_code for answer in answers] == [421, 500, 503]
+    for answer in answers:
+        assert answer.headers["access-control-allow-origin"] == "https://app.example"
+        assert "Retry-After" in answer.headers["access-control-expose-headers"]
 
 
 @pytest.mark.parametrize("given", ["turn-22", "x" * 200, "a b/c:d"])
