@@ -17,6 +17,7 @@ from service.actions.runtime import Runtime
 from service.formats.report import ImportWarning, Reading, Skipped
 from service.lore.book import Book, BookSettings, Entry, unread_settings
 from service.lore.errors import NameTaken, UnreadableFile
+from service.lore.trigger import EVERYWHERE
 from service.store import books
 from service.store import entries as stored
 
@@ -64,7 +65,8 @@ def as_new(rt: Runtime, conn: Connection, found: Reading, book: Book, told: tupl
 def replaced(rt: Runtime, conn: Connection, book_id: str, found: Reading, book: Book, if_match: int | None) -> Outcome:
     """The entries of the file instead of those that were there.
 
-    The book keeps its id, name and switch; what the file does not say of description and settings stays too.
+    The book keeps its id, name and switch; what the file does not say of description, settings and channels stays
+    too.
     """
     now = rt.now()
     version = books.advance(conn, OWNER, book_id, now, if_match)
@@ -127,6 +129,7 @@ def _becomes(current: Book, file: Book) -> Book:
         current,
         description=file.description or current.description,
         settings=current.settings if silent else settings,
+        channels=current.channels if file.channels == EVERYWHERE else file.channels,
         extensions=file.extensions,
     )
 

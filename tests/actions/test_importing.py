@@ -20,6 +20,7 @@ from service.actions.runtime import Runtime
 from service.formats import read, write
 from service.lore.book import Book, BookSettings, Entry
 from service.lore.errors import Invalid, LimitExceeded, NameTaken, NotFound, TooLarge, UnreadableFile, WorldbookError
+from service.lore.trigger import Channels
 from service.sample import world
 from service.store import entries as stored
 from service.validation import dump, validate
@@ -177,6 +178,16 @@ def test_replace_with_what_a_file_of_ours_says(rt: Runtime) -> None:
     book = read_book(rt, id_, entries=True)
     assert (book.description, book.settings, dict(book.extensions)) == ("new", BookSettings(places=5), {"app": 1})
     assert (book.name, book.entries) == ("Salt", ())
+
+
+def test_replace_with_the_channels_of_a_file_of_ours(rt: Runtime) -> None:
+    """T11: channels of a file arrive, as its settings do; a file that names none leaves those of the book."""
+    id_ = book_id(import_book(rt, file("a"), name="Salt"))
+    told = Book(name="N", channels=Channels(ids=("general",)), entries=())
+    import_book(rt, write(told, "worldbook"), into=id_, mode="replace")
+    assert read_book(rt, id_).channels == told.channels
+    import_book(rt, file("b"), into=id_, mode="replace")
+    assert read_book(rt, id_).channels == told.channels
 
 
 def test_replace_with_nothing_usable_is_refused(rt: Runtime) -> None:
