@@ -6,15 +6,18 @@ corrected and sent again with the same key.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
 from service.actions.presenting import OWNER
 from service.actions.runtime import Runtime, timestamp
-from service.lore.errors import WorldbookError
+from service.lore.errors import Unavailable, WorldbookError
 from service.store import idempotency as answers
 from service.store.engine import writing
+
+log = logging.getLogger(__name__)
 
 KEPT = timedelta(hours=24)
 ABANDONED = timedelta(minutes=10)
@@ -68,9 +71,13 @@ def once(
             answers.release(conn, OWNER, key)
             conn.commit()
         raise
-    with writing(rt.engine) as conn:
-        answers.keep(conn, OWNER, key, status=answer.status, headers=answer.headers, body=answer.body)
-        conn.commit()
+    try:
+        with writing(rt.engine) as conn:
+            answers.keep(conn, OWNER, key, status=answer.status, headers=answer.headers, body=answer.body)
+            conn.commit()
+    except Unavailable:
+        # It is done: who is told of a fault would do it again.
+        log.warning("%s is done, but its answer could not be kept for its Idempotency-Key", route.partition("?")[0])
     return answer, False
 
 

@@ -14,6 +14,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from service.actions import editing_books, idempotency
+from service.lore.errors import Unavailable
 
 NewBook = Callable[..., dict[str, Any]]
 _numbers = count()
@@ -85,6 +86,19 @@ def test_a_failure_frees_the_key(client: TestClient, new_book: NewBook) -> None:
     taken, key = new_book()["name"], {"Idempotency-Key": fresh("key")}
     assert client.post("/v1/books", json={"name": taken}, headers=key).status_code == 409
     assert client.post("/v1/books", json={"name": fresh("free")}, headers=key).status_code == 201
+
+
+def test_what_is_done_is_answered(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A create whose answer cannot be kept is answered all the same: a caller told of a fault would send it again."""
+    name, key = fresh("kept"), {"Idempotency-Key": fresh("key")}
+
+    def full(*_: Any, **__: Any) -> None:
+        raise Unavailable("the database is locked by another writer")
+
+    monkeypatch.setattr(idempotency.answers, "keep", full)
+    assert client.post("/v1/books", json={"name": name}, headers=key).status_code == 201
+    assert client.post("/v1/books", json={"name": name}, headers=key).status_code == 409
+    assert count_of(client, name) == 1
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256])
