@@ -551,7 +551,5 @@ def test_any_sequence_of_edits_agrees_with_a_list(rt: Runtime) -> None:
 
     run_state_machine_as_test(
         Edits,
-        settings=settings(
-            max_examples=15, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
-        ),
+        settings=settings(max_examples=15, stateful_step_count=20, suppress_health_check=list(HealthCheck)),
     )

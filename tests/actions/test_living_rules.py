@@ -241,7 +241,5 @@ def check(options: Settings, examples: int) -> None:
     machine = type("Machine", (LivingBooks,), {"options": options.model_copy(update={"max_writes_a_turn": LIMIT})})
     run_state_machine_as_test(
         machine,
-        settings=settings(
-            max_examples=examples, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
-        ),
+        settings=settings(max_examples=examples, stateful_step_count=30, suppress_health_check=list(HealthCheck)),
     )

@@ -40,7 +40,7 @@ def by_hand(groups: Groups, query: Vectors) -> dict[int, float]:
     }
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(0, 2**31), st.integers(0, 120), st.integers(1, 5), st.booleans())
 def test_scores_agree_with_a_plain_loop(seed: int, count: int, asked: int, rounded: bool) -> None:
     """Every group is scored as a plain loop over its vectors scores it, but for rounding, in every query of a batch."""

@@ -18,7 +18,7 @@ def vectors(seed: int, rows: int, dimension: int) -> Vectors:
     return (random.normal(size=(rows, dimension)) * random.exponential(size=(rows, 1))).astype(np.float32)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(0, 2**31), st.integers(1, 70), st.integers(1, 20), st.integers(1, 900))
 def test_rounding_costs_half_a_step_of_the_row(seed: int, rows: int, queries: int, dimension: int) -> None:
     """G12: only the rows are rounded: a product is off by half a step of its row in each coordinate, no more."""
@@ -30,7 +30,7 @@ def test_rounding_costs_half_a_step_of_the_row(seed: int, rows: int, queries: in
     assert (np.abs(found - exact) <= half_steps * 1.02 + 1e-6).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**31), st.integers(1, 20))
 def test_a_query_is_not_rounded(seed: int, queries: int) -> None:
     """Rows that int8 holds exactly give the products of float32."""

@@ -66,7 +66,7 @@ def test_a_query_is_not_a_passage(small: SentenceTransformerEmbedder) -> None:
     assert not np.allclose(query, passage, atol=1e-3)
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(alphabet="salt co漢字.", max_size=90), min_size=1, max_size=20))
 def test_queries_do_not_depend_on_their_batch(small: SentenceTransformerEmbedder, texts: list[str]) -> None:
     """B7: a query has the same bits alone and in a crowd, whatever the lengths of the others."""

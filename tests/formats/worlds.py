@@ -7,8 +7,7 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-unhurried = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-"""Machines differ: no example has a deadline."""
+unhurried = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
 words = st.text("abcЖ漢é' -,/", min_size=1, max_size=8)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.lore.decorators import (
@@ -109,7 +109,6 @@ def test_server_knows_none() -> None:
     assert read_decorators("@@order 1\nx", NONE) == (PLAIN, "@@order 1\nx")
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.sampled_from(["@@", "@@@", "order 1", "keep", "\n", "\r\n", " ", "x", "@@order 3\n", "🌊"]), max_size=12

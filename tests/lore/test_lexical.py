@@ -46,7 +46,7 @@ def test_another_script_covers_nothing() -> None:
     assert Lexicon.build(TEXTS).coverage(query_grams("")).max() == 0.0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.text(max_size=80), max_size=8), st.text(max_size=80))
 def test_coverage_is_a_share(texts: list[str], query: str) -> None:
     """Coverage lies between 0 and 1, whatever the texts."""

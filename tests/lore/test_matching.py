@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import regex
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.lore.matching import Hit, Matcher, unusable
@@ -85,7 +85,6 @@ def test_variants_of_a_name_are_found(script: str) -> None:
 
 
 @pytest.mark.parametrize("script", SPACED)
-@settings(deadline=None)
 @given(data=st.data())
 def test_a_name_inside_a_word_is_not_found(script: str, data: st.DataObject) -> None:
     """M04, M06: between letters and digits of its own spaced script an alias is part of another word, with underscores
@@ -97,7 +96,6 @@ def test_a_name_inside_a_word_is_not_found(script: str, data: st.DataObject) -> 
 
 
 @pytest.mark.parametrize("script", UNSPACED)
-@settings(deadline=None)
 @given(data=st.data())
 def test_a_name_in_running_text_is_found(script: str, data: st.DataObject) -> None:
     """M01, M02, M11, M25, M26: in scripts without blanks, and with Hangul particles, a name is found anywhere."""
@@ -181,7 +179,6 @@ def test_no_aliases_find_nothing() -> None:
     assert matcher.nbytes == 0
 
 
-@settings(deadline=None)
 @given(st.lists(ANY_TEXT, max_size=6), ANY_TEXT, st.lists(st.integers(0, 5), max_size=5))
 def test_any_span_folds_to_its_alias(aliases: list[str], filler: str, order: list[int]) -> None:
     """B3: whatever the aliases and the text, a span slices out text that folds to the alias it names."""
@@ -192,7 +189,6 @@ def test_any_span_folds_to_its_alias(aliases: list[str], filler: str, order: lis
         assert aliases[hit.owner] == hit.alias
 
 
-@settings(deadline=None)
 @given(ANY_TEXT)
 def test_any_usable_alias_finds_itself(alias: str) -> None:
     """An alias that stands alone is found, whatever it is made of, unless it begins with a bare mark."""

@@ -14,9 +14,7 @@ from service.lore.open_book import AttachedBook
 from service.lore.request import RetrieveRequest
 from tests.lore.worlds import TOKENIZER, asking, open_book, run, shelves
 
-COMMON = settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
+COMMON = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 BUDGETS = st.one_of(st.integers(0, 20_000), st.integers(0, 400))
 MODES = st.sampled_from(["rest", "all", "none"])
 

@@ -8,7 +8,7 @@ import unicodedata
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.lore.folding_table import folding_table
@@ -44,7 +44,6 @@ def assert_fast_equals_slow(text: str) -> None:
             assert folded.span(at, at)[0] == breaks[at][1]
 
 
-@settings(deadline=None)
 @given(ANY_TEXT)
 def test_any_text_folds_as_cluster_by_cluster(text: str) -> None:
     """The fast fold equals the reference on any string, in its text, its cluster boundaries and its way back."""
@@ -77,7 +76,6 @@ def test_long_mixtures_fold_as_cluster_by_cluster(alphabet: str) -> None:
     assert_fast_equals_slow("".join(rng.choice(alphabet + alphabet + " a") for _ in range(800)))
 
 
-@settings(deadline=None)
 @given(ANY_TEXT)
 def test_a_folded_character_folds_to_itself(text: str) -> None:
     """Folding what was folded changes nothing: no character that a fold can yield folds further."""

@@ -22,7 +22,7 @@ def tokenizer(name: str | None = None, model: str | None = None, default: str = 
 
 
 @pytest.mark.parametrize("name", known())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(blocks=st.lists(BLOCKS, min_size=1, max_size=8))
 def test_tokens_of_blocks_add_up(name: str, blocks: list[str]) -> None:
     """D6: the tokens of a text made of blocks are exactly the sum of the tokens of its blocks."""

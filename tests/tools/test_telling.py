@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.lore.book import Entry
@@ -36,7 +36,6 @@ def book_of(title: str, body: str, gist: str, mark: str) -> AttachedBook:
     return AttachedBook(open=open_book("bakiru", [entry]))
 
 
-@settings(deadline=None)  # the folding table is built once
 @given(hostile, hostile, hostile, hostile, hostile)
 def test_frames_hold(title: str, body: str, gist: str, label: str, asked: str) -> None:
     """M5: no title, body, gist, label or asked name ends a frame, and every body stands in it as it is."""

@@ -114,7 +114,7 @@ def test_patience() -> None:
     assert calm.search("a", Patience()) == (0, 1)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(
         st.sampled_from(

@@ -53,7 +53,7 @@ def reached(entries: list[Any], start: str, passes: int) -> set[str]:
     return found
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(graphs(), st.lists(st.sampled_from(NAMES), max_size=3).map(" ".join))
 def test_every_graph_of_entries(entries: list[Any], start: str) -> None:
     """R06: activation ends on every graph; chat reaches what three passes reach, and nothing comes twice."""
@@ -66,7 +66,7 @@ def test_every_graph_of_entries(entries: list[Any], start: str) -> None:
             assert set(turn.titles) == reached(entries, start, 1)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(graphs(), st.lists(st.sampled_from(NAMES), min_size=1, max_size=3).map(" ".join), st.integers(1, 40))
 def test_cut_entries_trigger_nothing(entries: list[Any], start: str, budget: int) -> None:
     """C3: in sillytavern what a budget cuts wakes nobody; in chat the budget falls once and changes nobody's waking."""

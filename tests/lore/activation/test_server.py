@@ -118,7 +118,7 @@ def test_budget_counts_what_is_sent() -> None:
     assert turn.reason("a") == OverLorebookBudget(left=19, woken=Constant())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(1, 60), st.booleans(), st.integers(0, 3)), max_size=12), st.integers(0, 200))
 def test_never_over_budget(rows: list[tuple[int, bool, int]], characters: int) -> None:
     """T7: the texts never exceed the budget, and each entry that was cut would have."""

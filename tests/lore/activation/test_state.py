@@ -29,7 +29,6 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(EFFECTS, max_size=20))
 def test_round_trip(effects: list[Effect]) -> None:
     """A state comes back from its JSON as it was."""
@@ -37,7 +36,6 @@ def test_round_trip(effects: list[Effect]) -> None:
     assert State.from_json(json.loads(json.dumps(state.to_json()))) == state
 
 
-@settings(deadline=None)
 @given(ANYTHING)
 def test_any_json(value: object) -> None:
     """Whatever was stored, a state is read from it: what is not understood is left out."""
@@ -78,7 +76,7 @@ def request(turn: int, text: str) -> RetrieveRequest:
     return asked(text, conversation="c", turn=turn, messages_before=2 * turn)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.sampled_from(["the tide", "the gate", "nothing"]), min_size=1, max_size=8))
 def test_previews_change_nothing(texts: list[str]) -> None:
     """R13: five previews before each live turn leave the live turns as they are without previews."""
@@ -93,7 +91,7 @@ def test_previews_change_nothing(texts: list[str]) -> None:
     assert alone == previewed
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.sampled_from(["the tide", "the gate", "nothing"]), min_size=2, max_size=6))
 def test_regenerating(texts: list[str]) -> None:
     """A turn that is done again from the state of the turn before gives the same, draws and state included."""
