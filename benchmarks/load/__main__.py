@@ -200,6 +200,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("command", choices=list(COMMANDS))
     parser.add_argument("--into", type=Path, help="write COMMAND.json into this folder")
     parser.add_argument("--rate", type=float, help="saturation in requests a second, instead of saturate.json")
+    parser.add_argument("--requests", type=int, help="of `steady`, instead of 20,000")
     parser.add_argument("--books", type=int, help="in the store, instead of 20")
     parser.add_argument(
         "--share-new", type=float, default=argparse.SUPPRESS, help="of requests: the next turn of a chat"
@@ -222,7 +223,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("no rate is known: run `saturate --into FOLDER` first, or give --rate")
     around = conditions()
     size = TINY if options.tiny else Size()
-    size = replace(size, books=options.books or size.books)
+    size = replace(size, books=options.books or size.books, steady=options.requests or size.steady)
     chosen = {name: value for name, value in vars(options).items() if name in CHOICES}
     with _prepared(size, chosen) as prepared:
         figures = COMMANDS[options.command](prepared, rate)

@@ -138,6 +138,12 @@ def test_the_other_commands_run(name: str, tmp_path: Path) -> None:
     assert json.loads((tmp_path / f"{name}.json").read_text())["figures"]
 
 
+def test_as_many_requests_as_asked_for(tmp_path: Path) -> None:
+    """`steady` sends as many requests as the option says."""
+    assert command.main(["steady", "--tiny", "--rate", "40", "--requests", "12", "--into", str(tmp_path)]) == 0
+    assert json.loads((tmp_path / "steady.json").read_text())["figures"]["requests"] == 12
+
+
 def test_a_rate_is_needed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a rate `steady` says how to get one."""
     with pytest.raises(SystemExit, match="2"):
